@@ -1,0 +1,124 @@
+//! CSV and Parquet through polars: one array a column.
+
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ndarray::Array2;
+use polars_core::prelude::{Column, DataFrame, DataType, PolarsResult};
+use polars_io::SerReader;
+use polars_io::csv::read::{CsvParseOptions, CsvReadOptions};
+use polars_io::parquet::read::ParquetReader;
+
+use super::{FormatError, NamedArray, Parsed, Values, checked_count};
+
+const PARQUET_MARK: &[u8] = b"PAR1";
+
+pub(super) fn is_parquet(bytes: &[u8]) -> bool {
+    bytes.starts_with(PARQUET_MARK)
+}
+
+pub(super) fn parse_parquet(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {
+    const FORMAT: &str = "Parquet";
+    if !is_parquet(bytes) {
+        return Err(FormatError::NotThisFormat {
+            format: FORMAT,
+            problem: "it does not start with PAR1".into(),
+        });
+    }
+    if bytes.len() < 12 || !bytes.ends_with(PARQUET_MARK) {
+        return Err(FormatError::Truncated {
+            format: FORMAT,
+            problem: "it does not end with PAR1".into(),
+        });
+    }
+    let (rows, width) = guarded(FORMAT, || {
+        let mut reader = ParquetReader::new(Cursor::new(bytes));
+        Ok((reader.num_rows()?, reader.schema()?.len()))
+    })?;
+    checked_count(FORMAT, &[rows, width])?;
+    let table = guarded(FORMAT, || ParquetReader::new(Cursor::new(bytes)).finish())?;
+    columns(FORMAT, &table)
+}
+
+pub(super) fn parse_csv(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {
+    const FORMAT: &str = "CSV";
+    let text = std::str::from_utf8(bytes).map_err(|problem| FormatError::NotThisFormat {
+        format: FORMAT,
+        problem: format!("byte {} is not UTF-8 text", problem.valid_up_to() + 1),
+    })?;
+    let Some(first_line) = text.lines().find(|line| !line.trim().is_empty()) else {
+        return Err(FormatError::NotThisFormat { format: FORMAT, problem: "it is empty".into() });
+    };
+    let separator = separator_of(first_line);
+    let has_header = first_line
+        .split(char::from(separator))
+        .any(|field| field.trim().trim_matches('"').parse::<f64>().is_err());
+    let options = CsvReadOptions::default()
+        .with_has_header(has_header)
+        // Types from all rows: a column may turn from whole numbers to fractions anywhere.
+        .with_infer_schema_length(None)
+        .with_parse_options(CsvParseOptions::default().with_separator(separator));
+    let table =
+        guarded(FORMAT, || options.into_reader_with_file_handle(Cursor::new(bytes)).finish())?;
+    columns(FORMAT, &table)
+}
+
+fn separator_of(line: &str) -> u8 {
+    let count = |separator: u8| line.bytes().filter(|&byte| byte == separator).count();
+    [b',', b';', b'\t', b' '].into_iter().find(|&separator| count(separator) > 0).unwrap_or(b',')
+}
+
+/// Runs polars on bytes from outside. It panics on some damaged files instead of answering with an error.
+fn guarded<T>(format: &'static str, read: impl FnOnce() -> PolarsResult<T>) -> Parsed<T> {
+    let damaged = |problem: String| FormatError::Damaged { format, problem };
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(result) => result.map_err(|problem| damaged(one_line(&problem.to_string()))),
+        Err(_) => Err(damaged("its reader gave up on it".into())),
+    }
+}
+
+/// polars explains its own options below the first line; they are not ours.
+fn one_line(message: &str) -> String {
+    message.lines().next().unwrap_or_default().trim_end_matches(['.', ':']).to_owned()
+}
+
+fn columns(format: &'static str, table: &DataFrame) -> Parsed<Vec<NamedArray>> {
+    table
+        .columns()
+        .iter()
+        .map(|column| {
+            let values = match column.dtype() {
+                DataType::String => text_or_numbers(column),
+                DataType::Boolean | DataType::Null => numbers(column),
+                kind if kind.is_primitive_numeric() => numbers(column),
+                other => Ok(Values::Other(format!("column of {other}"))),
+            };
+            let values = values.map_err(|problem| FormatError::Damaged {
+                format,
+                problem: one_line(&problem.to_string()),
+            })?;
+            Ok(NamedArray { name: column.name().to_string(), values })
+        })
+        .collect()
+}
+
+fn numbers(column: &Column) -> PolarsResult<Values> {
+    let column = column.cast(&DataType::Float64)?;
+    // A missing value is kept as NaN: the domain then says in which row and column it is.
+    let values = column.f64()?.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
+    Ok(Values::Numbers(one_column(values)))
+}
+
+/// polars takes a column for text as soon as one entry is spelled `nan` or `Inf`.
+fn text_or_numbers(column: &Column) -> PolarsResult<Values> {
+    let entries: Vec<&str> = column.str()?.iter().map(Option::unwrap_or_default).collect();
+    let parsed: Option<Vec<f64>> = entries.iter().map(|entry| entry.trim().parse().ok()).collect();
+    Ok(match parsed {
+        Some(values) => Values::Numbers(one_column(values)),
+        None => Values::Text(entries.into_iter().map(str::to_owned).collect()),
+    })
+}
+
+fn one_column(values: Vec<f64>) -> Array2<f64> {
+    Array2::from_shape_vec((values.len(), 1), values).expect("one column")
+}

@@ -1,0 +1,200 @@
+//! From a name in a config to a checked domain: find the file, download it if need be, read, verify.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::catalogue::{DataSet, DomainEntry};
+use crate::domain::Domain;
+use crate::error::{Error, MissingFile, Result};
+use crate::fetch::{Fetcher, Progress};
+use crate::format::{self, DEFAULT_IMAGE_SIDE, ReadOptions};
+use crate::locate::DataRoots;
+use crate::recognise::{self, Selection};
+
+/// Data on this machine, and the way to get what is missing.
+pub struct Library {
+    roots: DataRoots,
+    fetcher: Fetcher,
+}
+
+impl Library {
+    /// A library over these folders.
+    #[must_use]
+    pub fn new(roots: DataRoots, fetcher: Fetcher) -> Self {
+        Self { roots, fetcher }
+    }
+
+    /// Where data is looked for.
+    #[must_use]
+    pub fn roots(&self) -> &DataRoots {
+        &self.roots
+    }
+
+    /// Where a domain's file is, if it is anywhere.
+    #[must_use]
+    pub fn find(&self, set: &DataSet, entry: &DomainEntry) -> Option<PathBuf> {
+        self.roots.find(set.folder, entry.file)
+    }
+
+    /// Downloads those files of the domains that are missing. The error lists every one that could not be had.
+    pub fn fetch_missing(
+        &self,
+        wanted: &[(&DataSet, &DomainEntry)],
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let missing: Vec<MissingFile> = wanted
+            .iter()
+            .filter(|(set, entry)| self.find(set, entry).is_none())
+            .filter_map(|(set, entry)| self.fetch(set, entry, progress).err())
+            .collect();
+        if missing.is_empty() { Ok(()) } else { Err(Error::Missing(missing)) }
+    }
+
+    fn fetch(
+        &self,
+        set: &DataSet,
+        entry: &DomainEntry,
+        progress: &dyn Progress,
+    ) -> std::result::Result<(), MissingFile> {
+        let folder = self.roots.download_folder(set.folder);
+        let address = self.fetcher.address(entry);
+        let result = match (&address, entry.source) {
+            (Some(url), Some(source)) => self
+                .fetcher
+                .download(url, source.blob_id, &folder.join(entry.file), progress)
+                .map_err(Some),
+            _ => Err(None),
+        };
+        result.map_err(|reason| MissingFile {
+            domain: format!("{} {}", set.id, entry.abbreviation),
+            file: entry.file.to_owned(),
+            address,
+            folder,
+            reason,
+        })
+    }
+
+    /// Reads a catalogued domain and checks it against the catalogue. Does not download.
+    pub fn load(&self, set: &DataSet, entry: &DomainEntry) -> Result<Domain> {
+        let path = self.find(set, entry).ok_or_else(|| {
+            Error::Missing(vec![MissingFile {
+                domain: format!("{} {}", set.id, entry.abbreviation),
+                file: entry.file.to_owned(),
+                address: self.fetcher.address(entry),
+                folder: self.roots.download_folder(set.folder),
+                reason: None,
+            }])
+        })?;
+        let (features, labels) =
+            read_labelled(&path, None, &Selection::default(), ReadOptions::default())?;
+        let unexpected = |problem| Error::Content { path: path.clone(), problem };
+        if features.dim() != (entry.samples(), set.width) {
+            return Err(unexpected(format!(
+                "domain {} of {} has {} samples of {} features, and this file {} of {}. \
+                 If it is another version, name it in the config as a domain of your own.",
+                entry.abbreviation,
+                set.id,
+                entry.samples(),
+                set.width,
+                features.nrows(),
+                features.ncols()
+            )));
+        }
+        // Files number the classes from 1.
+        let class_names = set.class_names();
+        let labels = labels
+            .iter()
+            .map(|label| {
+                let number: Option<usize> = label.parse().ok();
+                number
+                    .and_then(|number| number.checked_sub(1))
+                    .filter(|&class| class < class_names.len())
+            })
+            .collect::<Option<Vec<usize>>>()
+            .ok_or_else(|| unexpected(format!("labels must be 1 to {}.", class_names.len())))?;
+        let domain = Domain::new(entry.abbreviation, features, labels, class_names)?;
+        if domain.class_counts() != entry.class_counts {
+            return Err(unexpected(format!(
+                "the classes of domain {} of {} should have {:?} samples, and have {:?} here.",
+                entry.abbreviation,
+                set.id,
+                entry.class_counts,
+                domain.class_counts()
+            )));
+        }
+        Ok(domain)
+    }
+
+    /// Reads a user's own domain; relative paths are looked for beside the config and below the data roots.
+    pub fn load_own(&self, name: &str, own: &OwnDomain, config_folder: &Path) -> Result<Domain> {
+        let find = |file: &Path| {
+            self.roots.find_own(config_folder, file).ok_or_else(|| Error::Domain {
+                domain: name.to_owned(),
+                problem: format!(
+                    "there is no file {}. Looked for it in {}.",
+                    file.display(),
+                    std::iter::once(config_folder)
+                        .chain(self.roots.folders().iter().map(PathBuf::as_path))
+                        .map(|folder| folder.display().to_string())
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                ),
+            })
+        };
+        let features = find(&own.features)?;
+        let labels = own.labels.as_deref().map(find).transpose()?;
+        let selection =
+            Selection { features: own.features_array.clone(), labels: own.labels_array.clone() };
+        let options = ReadOptions { image_side: Some(own.image_side) };
+        let (features, labels) = read_labelled(&features, labels.as_deref(), &selection, options)?;
+        Domain::from_label_names(name, features, &labels)
+    }
+}
+
+/// A domain that a config names by its files.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnDomain {
+    /// The file with the features, and with the labels too if `labels` is not given.
+    pub features: PathBuf,
+    /// The file with the labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<PathBuf>,
+    /// The name of the array with the features, if it has an unusual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features_array: Option<String>,
+    /// The name of the array or column with the labels, if it has an unusual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels_array: Option<String>,
+    /// The side to which MNIST's 28 × 28 images are resized.
+    #[serde(default = "default_image_side")]
+    pub image_side: usize,
+}
+
+fn default_image_side() -> usize {
+    DEFAULT_IMAGE_SIDE
+}
+
+/// Reads features, one sample a row, and labels as the file spells them.
+pub fn read_labelled(
+    features_path: &Path,
+    labels_path: Option<&Path>,
+    selection: &Selection,
+    options: ReadOptions,
+) -> Result<(ndarray::Array2<f64>, Vec<String>)> {
+    let contents = format::read(features_path, options)?;
+    let labels = match labels_path {
+        Some(path) => recognise::labels_alone(path, &format::read(path, options)?, selection)?,
+        None => recognise::labels(features_path, &contents, selection)?
+            .ok_or_else(|| recognise::missing_labels(features_path, &contents))?,
+    };
+    // The labels' file may be the only one with an array of that name.
+    let in_features_file = Selection {
+        labels: selection.labels.clone().filter(|_| labels_path.is_none()),
+        ..selection.clone()
+    };
+    let features = recognise::features(features_path, &contents, &in_features_file)?;
+    let features = recognise::orient(features_path, features, labels.len())?;
+    Ok((features, labels))
+}

@@ -1,0 +1,298 @@
+//! The config of an experiment: as written (`RawConfig`), and as checked (`Experiment`).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use datasets::{DataSet, OwnDomain, PAIR_CENTRE, SETS, SYNTHETIC_DOMAINS, Step, TwoMoons};
+use serde::Deserialize;
+
+use crate::cli::RunArguments;
+use crate::methods::{METHODS, Method};
+use crate::nearest_name::suggestion;
+
+/// The paper's number of trials.
+const PAPER_TRIALS: u64 = 10;
+/// The paper's source draw.
+const PAPER_SOURCE_PER_CLASS: usize = 20;
+/// The paper's rotations of the two moons, in degrees.
+const PAPER_ANGLES: [f64; 7] = [10.0, 20.0, 30.0, 40.0, 50.0, 70.0, 90.0];
+
+/// An experiment, checked: every name in it exists.
+#[derive(Debug)]
+pub struct Experiment {
+    /// Names the folder of the results.
+    pub name: String,
+    pub seed: u64,
+    pub trials: u64,
+    pub data: Data,
+    pub pairs: Vec<Pair>,
+    pub methods: Vec<&'static Method>,
+}
+
+/// Source and target, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    pub source: String,
+    pub target: String,
+}
+
+impl std::fmt::Display for Pair {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}->{}", self.source, self.target)
+    }
+}
+
+/// Where the samples come from.
+#[derive(Debug)]
+pub enum Data {
+    /// A set of the catalogue, preprocessed and drawn.
+    Catalogued { set: &'static DataSet, preprocessing: Vec<Step>, draw: DrawConfig },
+    /// Files that the config names.
+    Own {
+        domains: BTreeMap<String, OwnDomain>,
+        config_folder: PathBuf,
+        preprocessing: Vec<Step>,
+        draw: DrawConfig,
+    },
+    /// The generated benchmark.
+    Synthetic { preprocessing: Vec<Step>, draw: DrawConfig },
+    /// Two moons; a pair's target is the angle in degrees.
+    TwoMoons(TwoMoons),
+}
+
+/// How many source samples a class are drawn.
+#[derive(Debug, Clone)]
+pub struct DrawConfig {
+    usual: Option<usize>,
+    of_domain: BTreeMap<String, usize>,
+}
+
+impl DrawConfig {
+    /// The number for one source domain: its own if the config gives one, then the config's usual number,
+    /// then the catalogue's.
+    pub fn source_per_class(&self, domain: &str, catalogued: Option<usize>) -> usize {
+        self.of_domain
+            .get(domain)
+            .copied()
+            .or(self.usual)
+            .or(catalogued)
+            .unwrap_or(PAPER_SOURCE_PER_CLASS)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawConfig {
+    seed: u64,
+    #[serde(default = "paper_trials")]
+    trials: u64,
+    data: RawData,
+    #[serde(default)]
+    draw: RawDraw,
+    methods: BTreeMap<String, RawMethod>,
+}
+
+fn paper_trials() -> u64 {
+    PAPER_TRIALS
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawData {
+    set: Option<String>,
+    domains: Option<BTreeMap<String, OwnDomain>>,
+    pairs: Option<Vec<String>>,
+    preprocessing: Option<Vec<Step>>,
+    two_moons: Option<RawTwoMoons>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTwoMoons {
+    angles: Option<Vec<f64>>,
+    source_per_class: Option<usize>,
+    target_per_class: Option<usize>,
+    test_samples: Option<usize>,
+    noise: Option<f64>,
+    centre: Option<[f64; 2]>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDraw {
+    source_per_class: Option<usize>,
+    #[serde(default)]
+    source_per_class_of: BTreeMap<String, usize>,
+}
+
+/// 1NN has no hyper-parameters.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawMethod {}
+
+const SYNTHETIC: &str = "synthetic";
+const TWO_MOONS: &str = "two-moons";
+
+impl Experiment {
+    /// Reads a config and applies what the command line overrides.
+    pub fn load(path: &Path, arguments: &RunArguments) -> Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| {
+            format!("cannot read the config {}; configs/ holds one for each table", path.display())
+        })?;
+        let raw: RawConfig = toml::from_str(&text)
+            .map_err(|problem| anyhow::anyhow!("{}: {problem}", path.display()))?;
+        Self::check(raw, path, arguments).with_context(|| path.display().to_string())
+    }
+
+    fn check(raw: RawConfig, path: &Path, arguments: &RunArguments) -> Result<Self> {
+        let trials = arguments.trials.unwrap_or(raw.trials);
+        ensure!(trials > 0, "trials = 0: at least one trial is needed");
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let draw = DrawConfig {
+            usual: raw.draw.source_per_class,
+            of_domain: raw.draw.source_per_class_of,
+        };
+        let config_folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let written_pairs = arguments.pairs.as_ref().or(raw.data.pairs.as_ref()).cloned();
+        let (data, available) = check_data(raw.data, draw, config_folder)?;
+        let pairs = match written_pairs {
+            None => available,
+            Some(written) => written
+                .iter()
+                .map(|text| find_pair(text, &available))
+                .collect::<Result<Vec<_>>>()?,
+        };
+        ensure!(!pairs.is_empty(), "no pairs to run: name at least two domains");
+        let written: Vec<String> =
+            arguments.methods.clone().unwrap_or_else(|| raw.methods.into_keys().collect());
+        let methods = check_methods(&written)?;
+        Ok(Self { name, seed: arguments.seed.unwrap_or(raw.seed), trials, data, pairs, methods })
+    }
+}
+
+/// The data and every pair that it allows.
+fn check_data(raw: RawData, draw: DrawConfig, config_folder: PathBuf) -> Result<(Data, Vec<Pair>)> {
+    let RawData { set, domains, preprocessing, two_moons, .. } = raw;
+    ensure!(
+        two_moons.is_none() || set.as_deref() == Some(TWO_MOONS),
+        "[data.two_moons] needs set = \"{TWO_MOONS}\""
+    );
+    let (data, names) = match (set.as_deref(), domains) {
+        (Some(set), Some(_)) => {
+            bail!("[data] has both set = {set:?} and domains: keep one of them")
+        }
+        (None, None) => {
+            bail!("[data] names neither a set nor domains: add set = \"office-surf\", for example")
+        }
+        (Some(TWO_MOONS), None) => {
+            ensure!(preprocessing.is_none(), "two moons are generated and not preprocessed");
+            let raw = two_moons.unwrap_or_default();
+            let angles = raw.angles.clone().unwrap_or(PAPER_ANGLES.to_vec());
+            let pairs = angles
+                .iter()
+                .map(|angle| Pair { source: "0".into(), target: angle.to_string() })
+                .collect();
+            return Ok((Data::TwoMoons(raw.resolve()), pairs));
+        }
+        (Some(SYNTHETIC), None) => {
+            let names = SYNTHETIC_DOMAINS.iter().map(ToString::to_string).collect();
+            (Data::Synthetic { preprocessing: preprocessing.unwrap_or_default(), draw }, names)
+        }
+        (Some(id), None) => {
+            let set = DataSet::find(id).map_err(|_| {
+                let known = || SETS.iter().map(|set| set.id).chain([SYNTHETIC, TWO_MOONS]);
+                anyhow::anyhow!(
+                    "[data] set = {id:?} is not known.{} Known are {}",
+                    suggestion(id, known()),
+                    known().collect::<Vec<_>>().join(", ")
+                )
+            })?;
+            let names = set.domains.iter().map(|domain| domain.abbreviation.to_owned()).collect();
+            let preprocessing = preprocessing.unwrap_or_else(|| set.preprocessing.to_vec());
+            (Data::Catalogued { set, preprocessing, draw }, names)
+        }
+        (None, Some(domains)) => {
+            let names: Vec<String> = domains.keys().cloned().collect();
+            let preprocessing = preprocessing.unwrap_or_default();
+            (Data::Own { domains, config_folder, preprocessing, draw }, names)
+        }
+    };
+    check_draw_names(&data, &names)?;
+    Ok((data, ordered_pairs(&names)))
+}
+
+fn check_draw_names(data: &Data, names: &[String]) -> Result<()> {
+    let (Data::Catalogued { draw, .. } | Data::Own { draw, .. } | Data::Synthetic { draw, .. }) =
+        data
+    else {
+        return Ok(());
+    };
+    if let Some(unknown) = draw.of_domain.keys().find(|name| !names.contains(name)) {
+        bail!(
+            "[draw] source_per_class_of names domain {unknown:?}, which is not one of {}",
+            names.join(", ")
+        );
+    }
+    Ok(())
+}
+
+impl RawTwoMoons {
+    fn resolve(self) -> TwoMoons {
+        let paper = TwoMoons::default();
+        TwoMoons {
+            source_per_class: self.source_per_class.unwrap_or(paper.source_per_class),
+            target_per_class: self.target_per_class.unwrap_or(paper.target_per_class),
+            test_samples: self.test_samples.unwrap_or(paper.test_samples),
+            noise: self.noise.unwrap_or(paper.noise),
+            angle: paper.angle,
+            centre: self.centre.unwrap_or(PAIR_CENTRE),
+        }
+    }
+}
+
+/// Each domain as source with each other as target, in the order of the names.
+fn ordered_pairs(names: &[String]) -> Vec<Pair> {
+    names
+        .iter()
+        .flat_map(|source| {
+            names
+                .iter()
+                .filter(move |target| *target != source)
+                .map(move |target| Pair { source: source.clone(), target: target.clone() })
+        })
+        .collect()
+}
+
+/// Reads `C-A`, `C->A` or `C→A`; for two moons the angle alone.
+fn find_pair(text: &str, available: &[Pair]) -> Result<Pair> {
+    let spellings = |pair: &Pair| {
+        let Pair { source, target } = pair;
+        [format!("{source}-{target}"), format!("{source}->{target}"), format!("{source}→{target}")]
+    };
+    let is_angle = |pair: &Pair| pair.source == "0" && pair.target == text;
+    let found = available
+        .iter()
+        .find(|pair| spellings(pair).iter().any(|spelling| spelling == text) || is_angle(pair));
+    found.cloned().with_context(|| {
+        let known: Vec<String> = available.iter().map(|pair| spellings(pair)[0].clone()).collect();
+        let nearest = suggestion(text, known.iter().map(String::as_str));
+        format!("there is no pair {text:?}.{nearest} Pairs are {}", known.join(", "))
+    })
+}
+
+/// The methods in the registry's order, which is the paper's.
+fn check_methods(written: &[String]) -> Result<Vec<&'static Method>> {
+    ensure!(!written.is_empty(), "no methods to run: add [methods.1nn], for example");
+    if let Some(unknown) =
+        written.iter().find(|name| !METHODS.iter().any(|method| method.id == **name))
+    {
+        let known = || METHODS.iter().map(|method| method.id);
+        bail!(
+            "there is no method {unknown:?}.{} Known are {}",
+            suggestion(unknown, known()),
+            known().collect::<Vec<_>>().join(", ")
+        );
+    }
+    Ok(METHODS.iter().filter(|method| written.iter().any(|name| name == method.id)).collect())
+}

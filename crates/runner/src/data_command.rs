@@ -1,0 +1,161 @@
+//! `runner data`: what is here, what can be fetched, and the paper's Table 2.
+
+use anyhow::{Context as _, Result};
+use datasets::{DataSet, DomainEntry, Library, SETS, blob_id};
+use serde::Serialize;
+
+use crate::cli::{DataArguments, DataCommand, Format};
+use crate::progress::DownloadBars;
+use crate::run_command::library;
+use crate::table::Table;
+
+/// Runs one of the data commands; without one, the list.
+pub fn run(arguments: &DataArguments) -> Result<()> {
+    let library = library(&arguments.location);
+    match &arguments.command {
+        None => list(&library),
+        Some(DataCommand::Fetch { sets }) => fetch(&library, sets),
+        Some(DataCommand::Summary { format }) => summary(&library, *format),
+    }
+}
+
+fn list(library: &Library) -> Result<()> {
+    let mut rows = Vec::new();
+    for (set, entry) in every_domain() {
+        let (state, size, place) = match library.find(set, entry) {
+            None if entry.source.is_none() => {
+                ("bring your own".into(), String::new(), String::new())
+            }
+            None => ("missing".into(), String::new(), String::new()),
+            Some(path) => {
+                let read = |source| datasets::Error::Read { path: path.clone(), source };
+                let bytes = path.metadata().map_err(read)?.len();
+                let state = match entry.source {
+                    Some(source) if blob_id(&path).map_err(read)? == source.blob_id => "verified",
+                    Some(_) => "present, not the public file",
+                    None => "present",
+                };
+                (
+                    state.to_owned(),
+                    indicatif::HumanBytes(bytes).to_string(),
+                    path.display().to_string(),
+                )
+            }
+        };
+        rows.push(vec![
+            set.id.to_owned(),
+            entry.abbreviation.to_owned(),
+            entry.file.to_owned(),
+            state,
+            size,
+            place,
+        ]);
+    }
+    let header = ["set", "domain", "file", "state", "size", "where"].map(str::to_owned).to_vec();
+    println!("{}", Table { header, rows }.to_screen());
+    println!("Generated, always there: two-moons, synthetic.");
+    println!("Looked for data in:");
+    for folder in library.roots().folders() {
+        println!("  {}", folder.display());
+    }
+    println!("`runner data fetch SET` downloads what is missing.");
+    for set in &SETS {
+        println!(
+            "\n{}: {}.\n  Cite {}.\n  Licence: {}.",
+            set.id, set.title, set.citation, set.licence
+        );
+    }
+    Ok(())
+}
+
+fn fetch(library: &Library, names: &[String]) -> Result<()> {
+    let sets: Vec<&DataSet> =
+        names.iter().map(|name| DataSet::find(name)).collect::<datasets::Result<_>>()?;
+    let wanted: Vec<(&DataSet, &DomainEntry)> =
+        sets.iter().flat_map(|&set| set.domains.iter().map(move |entry| (set, entry))).collect();
+    library.fetch_missing(&wanted, &DownloadBars::default())?;
+    for (set, entry) in wanted {
+        let domain = library.load(set, entry)?;
+        let path = library.find(set, entry).context("the file was there a moment ago")?;
+        println!(
+            "{} {}: {} samples of {} features in {}",
+            set.id,
+            entry.abbreviation,
+            domain.samples(),
+            domain.width(),
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// A row of the paper's Table 2; the numbers are those of the loaded file.
+#[derive(Debug, Serialize)]
+struct SummaryRow {
+    problem: &'static str,
+    domain: &'static str,
+    samples: Option<usize>,
+    features: Option<usize>,
+    classes: Option<usize>,
+    abbreviation: &'static str,
+}
+
+fn summary(library: &Library, format: Format) -> Result<()> {
+    let mut rows = Vec::new();
+    for (set, entry) in every_domain() {
+        let present = library.find(set, entry).is_some();
+        // A file that nobody publishes is listed only where a user brought it.
+        if !present && entry.source.is_none() {
+            continue;
+        }
+        let domain = if present { Some(library.load(set, entry)?) } else { None };
+        if domain.is_none() {
+            eprintln!(
+                "{} {} is missing; `runner data fetch {}` downloads it.",
+                set.id, entry.abbreviation, set.id
+            );
+        }
+        rows.push(SummaryRow {
+            problem: set.problem,
+            domain: entry.name,
+            samples: domain.as_ref().map(datasets::Domain::samples),
+            features: domain.as_ref().map(datasets::Domain::width),
+            classes: domain
+                .as_ref()
+                .map(|domain| domain.class_counts().iter().filter(|&&count| count > 0).count()),
+            abbreviation: entry.abbreviation,
+        });
+    }
+    match format {
+        Format::Json => println!("{}", serde_json::to_string_pretty(&rows)?),
+        Format::Csv => print!("{}", summary_table(&rows).to_csv()),
+        Format::Table => println!("{}", summary_table(&rows).to_screen()),
+    }
+    Ok(())
+}
+
+fn summary_table(rows: &[SummaryRow]) -> Table {
+    let number = |value: Option<usize>| value.map_or(String::new(), |value| value.to_string());
+    Table {
+        header: ["problem", "domain", "samples", "features", "classes", "abbreviation"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: rows
+            .iter()
+            .map(|row| {
+                vec![
+                    row.problem.to_owned(),
+                    row.domain.to_owned(),
+                    number(row.samples),
+                    number(row.features),
+                    number(row.classes),
+                    row.abbreviation.to_owned(),
+                ]
+            })
+            .collect(),
+    }
+}
+
+fn every_domain() -> impl Iterator<Item = (&'static DataSet, &'static DomainEntry)> {
+    SETS.iter().flat_map(|set| set.domains.iter().map(move |entry| (set, entry)))
+}
