@@ -18,7 +18,7 @@ pub fn blob_id(path: &Path) -> io::Result<String> {
             count => hasher.update(&buffer[..count]),
         }
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hasher.finalize().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}")))
 }
 
 #[cfg(test)]

@@ -44,7 +44,11 @@ impl Domain {
         }
         check_finite(&name, features.view())?;
         // Rows are what every algorithm walks over, whatever order the file had.
-        let features = features.as_standard_layout().into_owned();
+        let features = if features.is_standard_layout() {
+            features
+        } else {
+            features.as_standard_layout().into_owned()
+        };
         Ok(Self { name, features, labels, class_names })
     }
 

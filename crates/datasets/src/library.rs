@@ -46,46 +46,41 @@ impl Library {
         let missing: Vec<MissingFile> = wanted
             .iter()
             .filter(|(set, entry)| self.find(set, entry).is_none())
-            .filter_map(|(set, entry)| self.fetch(set, entry, progress).err())
+            .filter_map(|(set, entry)| self.fetch(set, entry, progress))
             .collect();
         if missing.is_empty() { Ok(()) } else { Err(Error::Missing(missing)) }
     }
 
+    /// Downloads one file; says what is missing if that fails.
     fn fetch(
         &self,
         set: &DataSet,
         entry: &DomainEntry,
         progress: &dyn Progress,
-    ) -> std::result::Result<(), MissingFile> {
-        let folder = self.roots.download_folder(set.folder);
-        let address = self.fetcher.address(entry);
-        let result = match (&address, entry.source) {
-            (Some(url), Some(source)) => self
-                .fetcher
-                .download(url, source.blob_id, &folder.join(entry.file), progress)
-                .map_err(Some),
-            _ => Err(None),
+    ) -> Option<MissingFile> {
+        let missing = self.missing(set, entry);
+        let (Some(url), Some(source)) = (&missing.address, entry.source) else {
+            return Some(missing);
         };
-        result.map_err(|reason| MissingFile {
+        let path = missing.folder.join(entry.file);
+        let reason = self.fetcher.download(url, source.blob_id, &path, progress).err()?;
+        Some(MissingFile { reason: Some(reason), ..missing })
+    }
+
+    fn missing(&self, set: &DataSet, entry: &DomainEntry) -> MissingFile {
+        MissingFile {
             domain: format!("{} {}", set.id, entry.abbreviation),
             file: entry.file.to_owned(),
-            address,
-            folder,
-            reason,
-        })
+            address: self.fetcher.address(entry),
+            folder: self.roots.download_folder(set.folder),
+            reason: None,
+        }
     }
 
     /// Reads a catalogued domain and checks it against the catalogue. Does not download.
     pub fn load(&self, set: &DataSet, entry: &DomainEntry) -> Result<Domain> {
-        let path = self.find(set, entry).ok_or_else(|| {
-            Error::Missing(vec![MissingFile {
-                domain: format!("{} {}", set.id, entry.abbreviation),
-                file: entry.file.to_owned(),
-                address: self.fetcher.address(entry),
-                folder: self.roots.download_folder(set.folder),
-                reason: None,
-            }])
-        })?;
+        let path =
+            self.find(set, entry).ok_or_else(|| Error::Missing(vec![self.missing(set, entry)]))?;
         let (features, labels) =
             read_labelled(&path, None, &Selection::default(), ReadOptions::default())?;
         let unexpected = |problem| Error::Content { path: path.clone(), problem };

@@ -38,7 +38,7 @@ impl Step {
     fn apply(self, domain: &str, features: &mut Array2<f64>) -> Result<()> {
         match self {
             Self::L1Rows => divide_rows(features, |row| row.iter().map(|value| value.abs()).sum()),
-            Self::L2Rows => divide_rows(features, |row| row.dot(&*row).sqrt()),
+            Self::L2Rows => divide_rows(features, |row| row.dot(row).sqrt()),
             Self::Zscore => {
                 for mut column in features.columns_mut() {
                     let mean = column.mean().unwrap_or(0.0);
@@ -123,14 +123,16 @@ mod tests {
     #[test]
     fn steps_run_in_the_order_given() {
         let features = array![[1., 3.], [2., 2.]];
-        assert_eq!(
-            after(&[Step::L1Rows, Step::MinMax], features.clone()),
-            array![[0., 1.], [1., 0.]]
-        );
-        assert_ne!(
-            after(&[Step::MinMax, Step::L1Rows], features.clone()),
-            after(&[Step::L1Rows, Step::MinMax], features)
-        );
+        let histograms_first = after(&[Step::L1Rows, Step::Sqrt], features.clone());
+        let roots_first = after(&[Step::Sqrt, Step::L1Rows], features);
+        assert_eq!(histograms_first[[0, 0]], 0.5);
+        assert_eq!(roots_first[[0, 0]], 1.0 / (1.0 + 3_f64.sqrt()));
+    }
+
+    #[test]
+    fn ranges_are_stretched_to_zero_and_one_and_a_constant_to_zero() {
+        let stretched = after(&[Step::MinMax], array![[1., 7.], [3., 7.], [5., 7.]]);
+        assert_eq!(stretched, array![[0., 0.], [0.5, 0.], [1., 0.]]);
     }
 
     #[test]

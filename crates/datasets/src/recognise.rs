@@ -24,7 +24,11 @@ pub struct Selection {
 }
 
 /// Finds the features in a file that may also hold labels. Samples are not yet oriented.
-pub fn features(path: &Path, contents: &Contents, selection: &Selection) -> Result<Array2<f64>> {
+pub(crate) fn features(
+    path: &Path,
+    contents: &Contents,
+    selection: &Selection,
+) -> Result<Array2<f64>> {
     match contents.layout {
         Layout::Columns => feature_columns(path, contents, selection),
         Layout::Matrices => {
@@ -49,7 +53,7 @@ pub fn features(path: &Path, contents: &Contents, selection: &Selection) -> Resu
 }
 
 /// Finds the labels, spelled as in the file; `None` if the file has none.
-pub fn labels(
+pub(crate) fn labels(
     path: &Path,
     contents: &Contents,
     selection: &Selection,
@@ -60,7 +64,7 @@ pub fn labels(
 }
 
 /// The labels of a file that holds nothing else of interest: a sole array needs no known name.
-pub fn labels_alone(
+pub(crate) fn labels_alone(
     path: &Path,
     contents: &Contents,
     selection: &Selection,
@@ -75,12 +79,12 @@ pub fn labels_alone(
 }
 
 /// The error for a file whose labels cannot be found.
-pub fn missing_labels(path: &Path, contents: &Contents) -> Error {
+pub(crate) fn missing_labels(path: &Path, contents: &Contents) -> Error {
     nothing_found(path, contents, "labels", "labels_array", LABEL_NAMES)
 }
 
 /// Turns the features so that each row is a sample, given how many samples there are.
-pub fn orient(path: &Path, features: Array2<f64>, samples: usize) -> Result<Array2<f64>> {
+pub(crate) fn orient(path: &Path, features: Array2<f64>, samples: usize) -> Result<Array2<f64>> {
     match features.dim() {
         (rows, _) if rows == samples => Ok(features),
         (_, columns) if columns == samples => Ok(features.reversed_axes()),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use datasets::{DataSet, OwnDomain, PAIR_CENTRE, SETS, SYNTHETIC_DOMAINS, Step, TwoMoons};
+use indexmap::IndexMap;
 use serde::Deserialize;
 
 use crate::cli::RunArguments;
@@ -50,7 +51,7 @@ pub enum Data {
     Catalogued { set: &'static DataSet, preprocessing: Vec<Step>, draw: DrawConfig },
     /// Files that the config names.
     Own {
-        domains: BTreeMap<String, OwnDomain>,
+        domains: IndexMap<String, OwnDomain>,
         config_folder: PathBuf,
         preprocessing: Vec<Step>,
         draw: DrawConfig,
@@ -90,7 +91,7 @@ struct RawConfig {
     data: RawData,
     #[serde(default)]
     draw: RawDraw,
-    methods: BTreeMap<String, RawMethod>,
+    methods: IndexMap<String, toml::Table>,
 }
 
 fn paper_trials() -> u64 {
@@ -101,7 +102,7 @@ fn paper_trials() -> u64 {
 #[serde(deny_unknown_fields)]
 struct RawData {
     set: Option<String>,
-    domains: Option<BTreeMap<String, OwnDomain>>,
+    domains: Option<IndexMap<String, OwnDomain>>,
     pairs: Option<Vec<String>>,
     preprocessing: Option<Vec<Step>>,
     two_moons: Option<RawTwoMoons>,
@@ -125,11 +126,6 @@ struct RawDraw {
     #[serde(default)]
     source_per_class_of: BTreeMap<String, usize>,
 }
-
-/// 1NN has no hyper-parameters.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawMethod {}
 
 const SYNTHETIC: &str = "synthetic";
 const TWO_MOONS: &str = "two-moons";
@@ -164,9 +160,13 @@ impl Experiment {
                 .collect::<Result<Vec<_>>>()?,
         };
         ensure!(!pairs.is_empty(), "no pairs to run: name at least two domains");
-        let written: Vec<String> =
-            arguments.methods.clone().unwrap_or_else(|| raw.methods.into_keys().collect());
-        let methods = check_methods(&written)?;
+        for (method, settings) in &raw.methods {
+            if let Some(key) = settings.keys().next() {
+                bail!("[methods.{method}] has no setting {key:?}: leave it empty");
+            }
+        }
+        let written = arguments.methods.clone();
+        let methods = check_methods(&written.unwrap_or_else(|| raw.methods.into_keys().collect()))?;
         Ok(Self { name, seed: arguments.seed.unwrap_or(raw.seed), trials, data, pairs, methods })
     }
 }

@@ -32,14 +32,15 @@ pub fn run(arguments: &RunArguments) -> Result<()> {
             .build_global()
             .context("cannot start the threads")?;
     }
-    let scores = sweep(&experiment, &library(&arguments.location), arguments.quiet)?;
+    let scores = sweep(&experiment, &library(&arguments.location), arguments.quiet)
+        .with_context(|| path.display().to_string())?;
     let tables = Tables::of(&experiment, &scores);
     println!("{}", tables.shown.to_screen());
     if let Some(differences) = &tables.differences {
         println!("{}", differences.to_screen());
     }
     write(&folder.join("table.csv"), &tables.plain.to_csv())?;
-    write(&folder.join("table.md"), &tables.markdown(&experiment))?;
+    write(&folder.join("table.md"), &tables.markdown(&experiment, path))?;
     if !arguments.quiet {
         eprintln!("Tables are in {}.", folder.display());
     }
@@ -123,14 +124,16 @@ impl Tables {
         }
     }
 
-    fn markdown(&self, experiment: &Experiment) -> String {
+    fn markdown(&self, experiment: &Experiment, config: &Path) -> String {
         let Experiment { name, seed, trials, .. } = experiment;
+        let command =
+            format!("cargo run -p runner -- {} --trials {trials} --seed {seed}", config.display());
         let what = match experiment.data {
             Data::TwoMoons(_) => "Error rate",
             _ => "Accuracy in %",
         };
         let mut text = format!(
-            "# {name}\n\n{what}, mean ± standard error of {trials} trials with seed {seed}.\n\n{}\n",
+            "# {name}\n\n{what}, mean ± standard error of {trials} trials: `{command}`\n\n{}\n",
             self.shown.to_markdown()
         );
         if let Some(differences) = &self.differences {

@@ -39,11 +39,21 @@ impl Table {
             .set_content_arrangement(ContentArrangement::Disabled)
             .set_header(&self.header)
             .add_rows(&self.rows);
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
+        for (place, column) in table.column_iter_mut().enumerate() {
+            if self.rows.iter().all(|row| is_number_or_empty(&row[place])) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
         }
         table.to_string()
     }
+}
+
+/// Whether a cell reads as a number, be it with an error or in a unit.
+fn is_number_or_empty(cell: &str) -> bool {
+    cell.trim_start_matches(['+', '-', '−'])
+        .chars()
+        .next()
+        .is_none_or(|first| first.is_ascii_digit())
 }
 
 fn quote(field: &str) -> String {

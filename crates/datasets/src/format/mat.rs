@@ -223,19 +223,14 @@ fn numbers(kind: u32, data: &[u8]) -> Parsed<Vec<f64>> {
     macro_rules! widen {
         ($type:ty) => {{
             const SIZE: usize = size_of::<$type>();
-            if data.len() % SIZE != 0 {
+            let (values, rest) = data.as_chunks::<SIZE>();
+            if !rest.is_empty() {
                 return Err(damaged(format!(
                     "{} bytes of data do not make values of {SIZE} bytes",
                     data.len()
                 )));
             }
-            data.chunks_exact(SIZE)
-                .map(|chunk| {
-                    let mut bytes = [0; SIZE];
-                    bytes.copy_from_slice(chunk);
-                    <$type>::from_le_bytes(bytes) as f64
-                })
-                .collect()
+            values.iter().map(|&bytes| <$type>::from_le_bytes(bytes) as f64).collect()
         }};
     }
     #[allow(clippy::cast_lossless, reason = "one macro serves the lossless and the wide types")]

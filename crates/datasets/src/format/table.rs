@@ -1,7 +1,9 @@
 //! CSV and Parquet through polars: one array a column.
 
+use std::cell::Cell;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 use ndarray::Array2;
 use polars_core::prelude::{Column, DataFrame, DataType, PolarsResult};
@@ -68,13 +70,37 @@ fn separator_of(line: &str) -> u8 {
     [b',', b';', b'\t', b' '].into_iter().find(|&separator| count(separator) > 0).unwrap_or(b',')
 }
 
-/// Runs polars on bytes from outside. It panics on some damaged files instead of answering with an error.
+/// Runs polars on bytes from outside. It panics on some damaged files instead of answering with an error,
+/// partly in threads of its own.
 fn guarded<T>(format: &'static str, read: impl FnOnce() -> PolarsResult<T>) -> Parsed<T> {
+    silence_panics_of_polars();
     let damaged = |problem: String| FormatError::Damaged { format, problem };
-    match catch_unwind(AssertUnwindSafe(read)) {
+    IN_POLARS.set(true);
+    let result = catch_unwind(AssertUnwindSafe(read));
+    IN_POLARS.set(false);
+    match result {
         Ok(result) => result.map_err(|problem| damaged(one_line(&problem.to_string()))),
         Err(_) => Err(damaged("its reader gave up on it".into())),
     }
+}
+
+thread_local! {
+    static IN_POLARS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A panic that becomes an error must not also print a backtrace. All others print as before.
+fn silence_panics_of_polars() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            let is_polars_thread =
+                std::thread::current().name().is_some_and(|name| name.starts_with("polars-"));
+            if !IN_POLARS.get() && !is_polars_thread {
+                previous(panic);
+            }
+        }));
+    });
 }
 
 /// polars explains its own options below the first line; they are not ours.
