@@ -35,7 +35,7 @@ pub use domain::{Domain, align_classes, check_same_width};
 pub use draw::{Draw, DrawKey, DrawSizes, Purpose, draw};
 pub use error::{DownloadError, Error, MissingFile, Result};
 pub use fetch::{Fetcher, Progress};
-pub use library::{Library, OwnDomain, read_labelled};
+pub use library::{Library, OwnDomain, read_features, read_labelled, read_labels};
 pub use locate::{DataRoots, Environment};
 pub use preprocess::{Step, preprocess};
 pub use recognise::Selection;

@@ -193,3 +193,30 @@ pub fn read_labelled(
     let features = recognise::orient(features_path, features, labels.len())?;
     Ok((features, labels))
 }
+
+/// Reads the features of a file, one sample a row. Which way round they lie is told by the number of
+/// samples or, failing that, by the number of features; with neither, rows are samples.
+pub fn read_features(
+    path: &Path,
+    samples: Option<usize>,
+    width: Option<usize>,
+) -> Result<ndarray::Array2<f64>> {
+    let contents = format::read(path, ReadOptions::default())?;
+    let features = recognise::features(path, &contents, &Selection::default())?;
+    match (samples, width) {
+        (Some(samples), _) => recognise::orient(path, features, samples),
+        (None, Some(width)) if features.ncols() != width && features.nrows() == width => {
+            Ok(features.reversed_axes())
+        }
+        _ => Ok(features),
+    }
+}
+
+/// Reads the labels of a file, as it spells them.
+pub fn read_labels(path: &Path) -> Result<Vec<String>> {
+    recognise::labels_alone(
+        path,
+        &format::read(path, ReadOptions::default())?,
+        &Selection::default(),
+    )
+}

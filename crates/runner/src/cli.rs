@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use solvers::cost::{Metric, Normalization};
 
 /// Reproduces the tables of "Optimal Transport for Domain Adaptation".
 #[derive(Debug, Parser)]
@@ -19,6 +20,8 @@ pub struct Arguments {
 pub enum Command {
     /// Lists, downloads and summarises the data sets
     Data(DataArguments),
+    /// Adapts your own samples and prints a JSON report
+    Adapt(AdaptArguments),
 }
 
 #[derive(Debug, Args)]
@@ -82,6 +85,106 @@ pub enum DataCommand {
         #[arg(long, value_enum, default_value_t = Format::Table)]
         format: Format,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct AdaptArguments {
+    /// The solver
+    #[arg(long, value_enum)]
+    pub method: AdaptMethod,
+    /// λ, the weight of the entropy
+    #[arg(long)]
+    pub lambda: Option<f64>,
+    /// η, the weight of the class regularizer
+    #[arg(long)]
+    pub eta: Option<f64>,
+    /// Source samples, in any format that configs take
+    #[arg(long, value_name = "FILE")]
+    pub source: PathBuf,
+    /// Source labels [default: those in the source's file]
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
+    /// Target samples
+    #[arg(long, value_name = "FILE")]
+    pub target: PathBuf,
+    /// Target labels, -1 where not known: the plan respects them; if all are known, they only score the
+    /// prediction
+    #[arg(long, value_name = "FILE")]
+    pub target_labels: Option<PathBuf>,
+    /// The cost between two samples
+    #[arg(long, value_enum, default_value_t = Cost::Sqeuclidean)]
+    pub cost: Cost,
+    /// What the costs are divided by
+    #[arg(long, value_enum, default_value_t = Normalize::None)]
+    pub normalize: Normalize,
+    /// Writes the transported source samples (.npy or .csv)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Writes the transport plan (.npy or .csv)
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// Writes the labels that 1NN predicts for the target (.npy or .csv)
+    #[arg(long, value_name = "FILE")]
+    pub predict: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AdaptMethod {
+    OtExact,
+    OtIt,
+    OtGl,
+    OtLaplace,
+    OtLpl1,
+}
+
+impl std::fmt::Display for AdaptMethod {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::OtExact => "ot-exact",
+            Self::OtIt => "ot-it",
+            Self::OtGl => "ot-gl",
+            Self::OtLaplace => "ot-laplace",
+            Self::OtLpl1 => "ot-lpl1",
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Cost {
+    Sqeuclidean,
+    Euclidean,
+    Cityblock,
+    Cosine,
+}
+
+impl From<Cost> for Metric {
+    fn from(cost: Cost) -> Self {
+        match cost {
+            Cost::Sqeuclidean => Self::SquaredEuclidean,
+            Cost::Euclidean => Self::Euclidean,
+            Cost::Cityblock => Self::Cityblock,
+            Cost::Cosine => Self::Cosine,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Normalize {
+    None,
+    Max,
+    Median,
+    Mean,
+}
+
+impl From<Normalize> for Normalization {
+    fn from(normalize: Normalize) -> Self {
+        match normalize {
+            Normalize::None => Self::None,
+            Normalize::Max => Self::Max,
+            Normalize::Median => Self::Median,
+            Normalize::Mean => Self::Mean,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

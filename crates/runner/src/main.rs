@@ -1,5 +1,6 @@
 //! `runner`: from a config to the paper's tables, and the data behind them.
 
+mod adapt_command;
 mod cli;
 mod config;
 mod data_command;
@@ -30,6 +31,7 @@ fn run() -> anyhow::Result<()> {
     let arguments = cli::Arguments::parse();
     match arguments.command {
         Some(cli::Command::Data(data)) => data_command::run(&data),
+        Some(cli::Command::Adapt(adapt)) => adapt_command::run(&adapt),
         None => run_command::run(&arguments.run),
     }
 }

@@ -1,1 +1,21 @@
-//! solvers
+//! Optimal transport for domain adaptation: exact, entropic and class-regularized plans between two sets of
+//! samples, each with a certificate, and the maps that plans induce.
+
+mod checks;
+pub mod cost;
+mod elementary;
+pub mod entropic;
+mod error;
+pub mod exact;
+pub mod gcg;
+pub mod graph;
+pub mod mapping;
+pub mod marginals;
+mod regularizer;
+pub mod regularizers;
+pub mod semi_supervised;
+mod stop;
+
+pub use error::{Error, Result};
+pub use regularizer::{Regularizer, WeightedSum};
+pub use stop::Stop;

@@ -1,0 +1,324 @@
+//! `runner adapt`: the solvers from the shell, for a user's own arrays.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use datasets::{Domain, read_features, read_labels};
+use ndarray::{Array1, Array2};
+use serde::Serialize;
+use solvers::cost::{Metric, cost_matrix, normalize_cost};
+use solvers::entropic::{self, Workspace};
+use solvers::exact::{ExactOptions, solve_exact};
+use solvers::gcg::{GcgOptions, GcgProblem, Objective, solve_gcg};
+use solvers::graph::NeighbourGraph;
+use solvers::mapping::{Barycenter, barycentric_map};
+use solvers::marginals::uniform_mass;
+use solvers::regularizers::{GroupLasso, Laplacian, LpL1};
+use solvers::semi_supervised::forbid_crossing_labels;
+use solvers::{Regularizer, Stop};
+
+use crate::cli::{AdaptArguments, AdaptMethod};
+use crate::scores::accuracy;
+
+/// Spelled in a file of target labels where the label is not known.
+const UNKNOWN_LABEL: &str = "-1";
+
+/// What is printed, as one JSON object.
+#[derive(Debug, Serialize)]
+struct Report {
+    method: String,
+    n_s: usize,
+    n_t: usize,
+    objective: Terms,
+    iterations: usize,
+    stop: String,
+    marginal_error: f64,
+    duality_gap: f64,
+    /// Of the solver alone, without reading files and computing costs.
+    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy: Option<f64>,
+}
+
+/// The three terms of eq. `optreg_disc` and their sum.
+#[derive(Debug, Serialize)]
+struct Terms {
+    transport: f64,
+    entropy: f64,
+    regularization: f64,
+    total: f64,
+}
+
+/// What all solvers have in common.
+struct Transport {
+    plan: Array2<f64>,
+    objective: Objective,
+    iterations: usize,
+    stop: Stop,
+    marginal_error: f64,
+    duality_gap: f64,
+}
+
+/// Adapts a source to a target, writes what was asked for and prints the report.
+pub fn run(arguments: &AdaptArguments) -> Result<()> {
+    let input = Input::read(arguments)?;
+    let cost = cost_matrix(input.source.features(), input.target.view(), arguments.cost.into())?;
+    let cost = normalize_cost(cost, arguments.normalize.into())?;
+    let masses = (uniform_mass(input.source.samples()), uniform_mass(input.target.nrows()));
+    let cost = match &input.known_labels {
+        KnownLabels::Some(labels) => {
+            forbid_crossing_labels(cost, input.source.labels(), labels, &masses.0, &masses.1)
+                .context("--target-labels")?
+        }
+        KnownLabels::None | KnownLabels::All(_) => cost,
+    };
+    let clock = Instant::now();
+    let transport = solve(arguments, &input, &cost, (&masses.0, &masses.1))?;
+    let seconds = clock.elapsed().as_secs_f64();
+
+    let barycenter = match Metric::from(arguments.cost) {
+        Metric::Cityblock => Barycenter::Median,
+        _ => Barycenter::Mean,
+    };
+    let mapped = barycentric_map(
+        transport.plan.view(),
+        input.target.view(),
+        barycenter,
+        input.source.features(),
+    )?;
+    let predicted =
+        baselines::classify_by_nearest(mapped.view(), input.source.labels(), input.target.view())?;
+    if let Some(path) = &arguments.out {
+        write_matrix(path, &mapped)?;
+    }
+    if let Some(path) = &arguments.plan {
+        write_matrix(path, &transport.plan)?;
+    }
+    if let Some(path) = &arguments.predict {
+        write_labels(path, input.source.class_names(), &predicted)?;
+    }
+    let Objective { transport: moved, entropy, regularization } = transport.objective;
+    let report = Report {
+        method: arguments.method.to_string(),
+        n_s: input.source.samples(),
+        n_t: input.target.nrows(),
+        objective: Terms {
+            transport: moved,
+            entropy,
+            regularization,
+            total: transport.objective.total(),
+        },
+        iterations: transport.iterations,
+        stop: transport.stop.to_string(),
+        marginal_error: transport.marginal_error,
+        duality_gap: transport.duality_gap,
+        seconds,
+        accuracy: match &input.known_labels {
+            KnownLabels::All(labels) => Some(accuracy(&predicted, labels)),
+            KnownLabels::None | KnownLabels::Some(_) => None,
+        },
+    };
+    println!("{}", serde_json::to_string(&report)?);
+    Ok(())
+}
+
+struct Input {
+    source: Domain,
+    target: Array2<f64>,
+    known_labels: KnownLabels,
+}
+
+/// What is known of the target's labels.
+enum KnownLabels {
+    None,
+    /// They constrain the plan.
+    Some(Vec<Option<usize>>),
+    /// With nothing left to adapt to, they only score the prediction.
+    All(Vec<usize>),
+}
+
+impl Input {
+    fn read(arguments: &AdaptArguments) -> Result<Self> {
+        let labels = read_labels(arguments.labels.as_deref().unwrap_or(&arguments.source))?;
+        let features = read_features(&arguments.source, Some(labels.len()), None)?;
+        let source = Domain::from_label_names("source", features, &labels)?;
+        let target_labels = arguments.target_labels.as_deref().map(read_labels).transpose()?;
+        let target = read_features(
+            &arguments.target,
+            target_labels.as_ref().map(Vec::len),
+            Some(source.width()),
+        )?;
+        let classes = source.class_names();
+        let known_labels = match target_labels {
+            None => KnownLabels::None,
+            Some(labels) => known_labels(&labels, classes)?,
+        };
+        Ok(Self { source, target, known_labels })
+    }
+}
+
+fn known_labels(labels: &[String], classes: &[String]) -> Result<KnownLabels> {
+    let known: Vec<Option<usize>> = labels
+        .iter()
+        .enumerate()
+        .map(|(row, label)| {
+            if label == UNKNOWN_LABEL {
+                return Ok(None);
+            }
+            let class = classes.iter().position(|class| class == label);
+            ensure!(
+                class.is_some(),
+                "--target-labels, row {}: no source sample has the label {label:?}; write \
+                 {UNKNOWN_LABEL} where it is not known",
+                row + 1
+            );
+            Ok(class)
+        })
+        .collect::<Result<_>>()?;
+    let all: Option<Vec<usize>> = known.iter().copied().collect();
+    Ok(all.map_or(KnownLabels::Some(known), KnownLabels::All))
+}
+
+fn solve(
+    arguments: &AdaptArguments,
+    input: &Input,
+    cost: &Array2<f64>,
+    (source_mass, target_mass): (&[f64], &[f64]),
+) -> Result<Transport> {
+    let lambda = || {
+        arguments.lambda.with_context(|| {
+            format!("{} needs --lambda, for example --lambda 10", arguments.method)
+        })
+    };
+    let eta = || {
+        arguments
+            .eta
+            .with_context(|| format!("{} needs --eta, for example --eta 1", arguments.method))
+    };
+    let labels = input.source.labels();
+    let regularizer: Box<dyn Regularizer> = match arguments.method {
+        AdaptMethod::OtExact => {
+            return exact(cost, source_mass, target_mass);
+        }
+        AdaptMethod::OtIt => {
+            return entropic(cost, source_mass, target_mass, lambda()?);
+        }
+        AdaptMethod::OtGl => Box::new(GroupLasso::new(labels)),
+        AdaptMethod::OtLpl1 => Box::new(LpL1::new(labels)),
+        AdaptMethod::OtLaplace => {
+            let (source, target) = (input.source.features(), input.target.view());
+            let neighbours = Laplacian::DEFAULT_NEIGHBOURS;
+            let graphs = (
+                NeighbourGraph::nearest(source, neighbours)
+                    .context("the source's graph")?
+                    .prune_by_class(labels)?,
+                NeighbourGraph::nearest(target, neighbours).context("the target's graph")?,
+            );
+            Box::new(Laplacian::symmetric(
+                graphs,
+                (source, target),
+                (source_mass, target_mass),
+                Laplacian::DEFAULT_TRADE_OFF,
+            )?)
+        }
+    };
+    let problem = GcgProblem {
+        cost: cost.view(),
+        source_mass,
+        target_mass,
+        entropy_weight: lambda()?,
+        regularizer: &*regularizer,
+        regularization_weight: eta()?,
+    };
+    let solution = solve_gcg(&problem, None, &mut Workspace::default(), &GcgOptions::default())?;
+    Ok(Transport {
+        plan: solution.plan,
+        objective: solution.objective,
+        iterations: solution.iterations,
+        stop: solution.stop,
+        marginal_error: solution.marginal_error,
+        duality_gap: solution.duality_gap,
+    })
+}
+
+fn exact(cost: &Array2<f64>, source_mass: &[f64], target_mass: &[f64]) -> Result<Transport> {
+    let solution = solve_exact(cost.view(), source_mass, target_mass, &ExactOptions::default())?;
+    Ok(Transport {
+        plan: solution.dense_plan(cost.dim()),
+        objective: Objective { transport: solution.cost, ..Objective::default() },
+        iterations: solution.pivots,
+        stop: solution.stop,
+        // Flows are integers: the plan is on the polytope at every pivot.
+        marginal_error: 0.0,
+        duality_gap: solution.duality_gap(),
+    })
+}
+
+fn entropic(
+    cost: &Array2<f64>,
+    source_mass: &[f64],
+    target_mass: &[f64],
+    entropy_weight: f64,
+) -> Result<Transport> {
+    let solution = entropic::solve(
+        cost.view(),
+        source_mass,
+        target_mass,
+        entropy_weight,
+        None,
+        &mut Workspace::default(),
+        &entropic::Options::default(),
+    )?;
+    let duality_gap = solution.duality_gap();
+    Ok(Transport {
+        objective: Objective {
+            transport: solution.transport_cost,
+            entropy: solution.objective - solution.transport_cost,
+            regularization: 0.0,
+        },
+        plan: solution.plan,
+        iterations: solution.iterations,
+        stop: solution.stop,
+        marginal_error: solution.marginal_error,
+        duality_gap,
+    })
+}
+
+/// Writes `.npy`, or `.csv` without a header.
+fn write_matrix(path: &Path, matrix: &Array2<f64>) -> Result<()> {
+    write_as(
+        path,
+        || Ok(ndarray_npy::write_npy(path, matrix)?),
+        || {
+            let lines = matrix.rows().into_iter().map(|row| {
+                row.iter().map(ToString::to_string).collect::<Vec<_>>().join(",") + "\n"
+            });
+            lines.collect()
+        },
+    )
+}
+
+/// Writes labels as the source spells them; whole numbers to `.npy` as such.
+fn write_labels(path: &Path, classes: &[String], labels: &[usize]) -> Result<()> {
+    let numbers = || -> Result<()> {
+        let numbers: Option<Array1<i64>> =
+            labels.iter().map(|&label| classes[label].parse().ok()).collect();
+        let numbers = numbers.context("labels that are text go to a .csv file")?;
+        Ok(ndarray_npy::write_npy(path, &numbers)?)
+    };
+    write_as(path, numbers, || labels.iter().map(|&label| classes[label].clone() + "\n").collect())
+}
+
+fn write_as(
+    path: &Path,
+    npy: impl FnOnce() -> Result<()>,
+    csv: impl FnOnce() -> String,
+) -> Result<()> {
+    let result = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("npy") => npy(),
+        Some("csv") => std::fs::write(path, csv()).map_err(anyhow::Error::from),
+        _ => bail!("{}: write to a file that ends in .npy or .csv", path.display()),
+    };
+    result.with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,46 @@
+//! Checks of arguments that several functions share.
+
+use ndarray::ArrayView2;
+
+use crate::error::{Error, Result};
+
+/// Larger costs are refused, so that sums of them, and of their exponents, stay far from overflow.
+pub(crate) const LARGEST_COST: f64 = 1e100;
+
+pub(crate) fn check_finite(name: &'static str, matrix: ArrayView2<'_, f64>) -> Result<()> {
+    match matrix.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        None => Ok(()),
+        Some(((row, column), &value)) => Err(Error::NotFinite { name, row, column, value }),
+    }
+}
+
+pub(crate) fn check_same_width(
+    source: ArrayView2<'_, f64>,
+    target: ArrayView2<'_, f64>,
+) -> Result<()> {
+    check_length("the features of target", target.ncols(), "source", source.ncols())
+}
+
+/// Fails unless `found` (of `name`) equals `expected` (of `other`).
+pub(crate) fn check_length(
+    name: &'static str,
+    found: usize,
+    other: &'static str,
+    expected: usize,
+) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::Length { name, found, other, expected })
+}
+
+pub(crate) fn check_weight(name: &'static str, value: f64) -> Result<()> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::Argument {
+        name,
+        value: value.to_string(),
+        rule: "it is a weight: finite, 0 or more",
+    })
+}

@@ -1,0 +1,145 @@
+//! Entropic optimal transport, eq. `cuturi` of the paper:
+//! min over γ ∈ Π(a, b) of ⟨γ, C⟩ + λ Σ γ ln γ, for any λ > 0 and unscaled costs.
+//! Newton's method on the semi-dual with continuation in λ; not for λ = 0 (the exact solver).
+
+mod ascent;
+mod continuation;
+mod curvature;
+mod feasibility;
+mod kernel;
+mod kernels;
+mod options;
+mod problem;
+mod projection;
+
+use ndarray::ArrayView2;
+
+use crate::checks::check_length;
+use crate::error::{Error, Result};
+use crate::stop::Stop;
+use ascent::{Ascent, AscentEnd};
+use continuation::Continuation;
+use problem::Problem;
+
+pub use options::{Options, Potentials, Solution};
+
+/// Outside this range λ or its reciprocal would overflow in products.
+const ENTROPY_WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
+
+/// The memory of a solve. Reusing one for problems of the same size allocates only the results.
+#[derive(Default)]
+pub struct Workspace {
+    ascent: Ascent,
+}
+
+/// Solves one entropic transport problem.
+pub fn solve(
+    cost: ArrayView2<'_, f64>,
+    source_mass: &[f64],
+    target_mass: &[f64],
+    entropy_weight: f64,
+    warm_start: Option<&Potentials>,
+    workspace: &mut Workspace,
+    options: &Options,
+) -> Result<Solution> {
+    check(&[entropy_weight], options)?;
+    let problem = Problem::new(cost, source_mass, target_mass)?;
+    let ascent = &mut workspace.ascent;
+    ascent.resize(&problem);
+    let mut continuation = match warm_start {
+        Some(potentials) => {
+            load_warm_start(ascent, &problem, potentials)?;
+            Continuation::warm(ascent, &problem, entropy_weight)
+        }
+        None => Continuation::cold(ascent, &problem, entropy_weight),
+    };
+    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options))
+}
+
+/// Solves the same problem for several λ, from the largest to the smallest, and returns the
+/// solutions in the order of `entropy_weights`.
+pub fn solve_path(
+    cost: ArrayView2<'_, f64>,
+    source_mass: &[f64],
+    target_mass: &[f64],
+    entropy_weights: &[f64],
+    workspace: &mut Workspace,
+    options: &Options,
+) -> Result<Vec<Solution>> {
+    check(entropy_weights, options)?;
+    let problem = Problem::new(cost, source_mass, target_mass)?;
+    let mut order: Vec<usize> = (0..entropy_weights.len()).collect();
+    order.sort_by(|&a, &b| entropy_weights[b].total_cmp(&entropy_weights[a]));
+    let Some(&largest) = order.first() else { return Ok(Vec::new()) };
+    let ascent = &mut workspace.ascent;
+    ascent.resize(&problem);
+    let mut continuation = Continuation::cold(ascent, &problem, entropy_weights[largest]);
+    let mut solutions: Vec<(usize, Solution)> = Vec::with_capacity(order.len());
+    for index in order {
+        let weight = entropy_weights[index];
+        solutions.push((index, solution_at(&mut continuation, ascent, &problem, weight, options)));
+    }
+    solutions.sort_by_key(|(index, _)| *index);
+    Ok(solutions.into_iter().map(|(_, solution)| solution).collect())
+}
+
+fn check(entropy_weights: &[f64], options: &Options) -> Result<()> {
+    if let Some(&value) = entropy_weights.iter().find(|w| !ENTROPY_WEIGHTS.contains(w)) {
+        return Err(Error::Argument {
+            name: "lambda",
+            value: value.to_string(),
+            rule: "it lies between 1e-100 and 1e100; for 0 use the exact solver",
+        });
+    }
+    if !(options.tolerance.is_finite() && options.tolerance > 0.0) {
+        return Err(Error::Argument {
+            name: "tolerance",
+            value: options.tolerance.to_string(),
+            rule: "it is positive and finite",
+        });
+    }
+    Ok(())
+}
+
+fn load_warm_start(
+    ascent: &mut Ascent,
+    problem: &Problem<'_>,
+    potentials: &Potentials,
+) -> Result<()> {
+    let (rows, columns) = problem.shape();
+    check_length("the source potentials", potentials.source.len(), "the rows of cost", rows)?;
+    check_length("the target potentials", potentials.target.len(), "the columns of cost", columns)?;
+    let start = if problem.inner_is_source { &potentials.source } else { &potentials.target };
+    for (potential, &position) in ascent.kernel.potential.iter_mut().zip(&problem.inner) {
+        // A sample that had no mass in the earlier problem comes with −∞.
+        *potential = if start[position].is_finite() { start[position] } else { 0.0 };
+    }
+    Ok(())
+}
+
+fn solution_at(
+    continuation: &mut Continuation,
+    ascent: &mut Ascent,
+    problem: &Problem<'_>,
+    entropy_weight: f64,
+    options: &Options,
+) -> Solution {
+    let before = ascent.iterations;
+    let stop = match continuation.descend(ascent, problem, entropy_weight, options) {
+        AscentEnd::Reached => Stop::Converged,
+        AscentEnd::IterationLimit => Stop::IterationLimit,
+        AscentEnd::Stalled => Stop::Stalled,
+    };
+    let projected = projection::project(&ascent.kernel, problem, entropy_weight);
+    Solution {
+        entropy_weight,
+        objective: projected.transport_cost + entropy_weight * projected.negentropy,
+        transport_cost: projected.transport_cost,
+        dual_objective: projected.dual_objective,
+        marginal_error: projected.marginal_error,
+        plan: projected.plan,
+        potentials: projected.potentials,
+        iterations: ascent.iterations - before,
+        stop,
+    }
+}

@@ -1,0 +1,195 @@
+//! Linear systems with the curvature of the semi-dual, `H = diag(r) - WᵀW`.
+//! H is the Laplacian of a graph on the inner samples: symmetric, non-negative, and zero on
+//! constants. Conjugate gradients serve while they are short, a dense Cholesky factor afterwards.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, MatMut, MatRef, Par};
+
+use super::kernel::Kernel;
+use super::kernels::dot;
+
+#[derive(Default)]
+pub(super) struct Curvature {
+    /// Lower triangle, column by column; its Cholesky factor once `is_factored`.
+    matrix: Vec<f64>,
+    scratch: Option<MemBuffer>,
+    pub(super) is_factored: bool,
+    residual: Vec<f64>,
+    preconditioned: Vec<f64>,
+    search: Vec<f64>,
+    image: Vec<f64>,
+}
+
+impl Curvature {
+    pub(super) fn resize(&mut self, inner: usize) {
+        if self.residual.len() != inner {
+            self.matrix.clear();
+            self.scratch = None;
+        }
+        for vector in
+            [&mut self.residual, &mut self.preconditioned, &mut self.search, &mut self.image]
+        {
+            vector.resize(inner, 0.0);
+        }
+        self.is_factored = false;
+    }
+
+    /// How many sweeps over the kernel cost as much as one factorisation (measured constants).
+    pub(super) fn sweeps_per_factorisation(kernel: &Kernel) -> usize {
+        let inner = kernel.potential.len() as f64;
+        let outer = kernel.outer_scaling.len() as f64;
+        let factorisation = 0.02 * inner * inner * inner;
+        let (assembly, sweep) = if kernel.is_sparse {
+            let entries = *kernel.row_starts.last().unwrap_or(&0) as f64;
+            (0.5 * entries * entries / outer, 2.0 * entries)
+        } else {
+            (0.04 * outer * inner * inner, 0.5 * outer * inner)
+        };
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let sweeps = ((factorisation + assembly) / sweep) as usize;
+        sweeps.max(4)
+    }
+
+    /// Solves `H x = rhs` by conjugate gradients, preconditioned with diag(r), to the relative
+    /// accuracy `accuracy`; false when that took more than `limit` sweeps. `rhs` sums to zero.
+    pub(super) fn solve_iteratively(
+        &mut self,
+        kernel: &mut Kernel,
+        rhs: &[f64],
+        solution: &mut [f64],
+        accuracy: f64,
+        limit: usize,
+    ) -> bool {
+        solution.fill(0.0);
+        self.residual.copy_from_slice(rhs);
+        let precondition = |residual: &[f64], kernel: &Kernel, output: &mut [f64]| {
+            for ((output, residual), marginal) in
+                output.iter_mut().zip(residual).zip(&kernel.marginal)
+            {
+                *output = residual / marginal.max(f64::MIN_POSITIVE);
+            }
+        };
+        precondition(&self.residual, kernel, &mut self.preconditioned);
+        self.search.copy_from_slice(&self.preconditioned);
+        let mut norm = dot(&self.residual, &self.preconditioned);
+        let goal = norm * accuracy * accuracy;
+        for _ in 0..limit {
+            if norm <= goal {
+                return true;
+            }
+            kernel.apply_curvature(&self.search, &mut self.image);
+            let curvature = dot(&self.search, &self.image);
+            if curvature <= 0.0 || !curvature.is_finite() {
+                return false;
+            }
+            let step = norm / curvature;
+            for (((x, search), residual), image) in
+                solution.iter_mut().zip(&self.search).zip(&mut self.residual).zip(&self.image)
+            {
+                *x += step * search;
+                *residual -= step * image;
+            }
+            precondition(&self.residual, kernel, &mut self.preconditioned);
+            let next = dot(&self.residual, &self.preconditioned);
+            let ratio = next / norm;
+            norm = next;
+            for (search, preconditioned) in self.search.iter_mut().zip(&self.preconditioned) {
+                *search = preconditioned + ratio * *search;
+            }
+        }
+        norm <= goal
+    }
+
+    /// Assembles and factors H + damping · diag(masses) at the kernel's current plan; false when that
+    /// is numerically singular.
+    pub(super) fn factor(&mut self, kernel: &mut Kernel, masses: &[f64], damping: f64) -> bool {
+        let inner = kernel.potential.len();
+        kernel.absorb_scaling();
+        self.matrix.resize(inner * inner, 0.0);
+        if kernel.is_sparse {
+            self.matrix.fill(0.0);
+            self.subtract_sparse_products(kernel);
+        } else {
+            let outer = kernel.outer_scaling.len();
+            let weights = MatRef::from_column_major_slice(&kernel.values, inner, outer);
+            matmul(
+                MatMut::from_column_major_slice_mut(&mut self.matrix, inner, inner),
+                BlockStructure::TriangularLower,
+                Accum::Replace,
+                weights,
+                BlockStructure::Rectangular,
+                weights.transpose(),
+                BlockStructure::Rectangular,
+                -1.0,
+                Par::Seq,
+            );
+        }
+        self.complete_laplacian(masses, damping);
+        let scratch = self.scratch.get_or_insert_with(|| {
+            MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(
+                inner,
+                Par::Seq,
+                faer::Spec::default(),
+            ))
+        });
+        self.is_factored = llt::factor::cholesky_in_place(
+            MatMut::from_column_major_slice_mut(&mut self.matrix, inner, inner),
+            llt::factor::LltRegularization::default(),
+            Par::Seq,
+            MemStack::new(scratch),
+            faer::Spec::default(),
+        )
+        .is_ok();
+        self.is_factored
+    }
+
+    fn subtract_sparse_products(&mut self, kernel: &Kernel) {
+        let inner = kernel.potential.len();
+        for bounds in kernel.row_starts.windows(2) {
+            let columns = &kernel.columns[bounds[0]..bounds[1]];
+            let values = &kernel.values[bounds[0]..bounds[1]];
+            for (position, (&column, value)) in columns.iter().zip(values).enumerate() {
+                let start = column as usize * inner;
+                let target = &mut self.matrix[start..start + inner];
+                for (&row, other) in columns[position + 1..].iter().zip(&values[position + 1..]) {
+                    target[row as usize] -= value * other;
+                }
+            }
+        }
+    }
+
+    /// Rows of a Laplacian sum to zero, so its diagonal follows from the rest without the
+    /// cancellation of r - Σ W².
+    fn complete_laplacian(&mut self, masses: &[f64], damping: f64) {
+        let inner = masses.len();
+        let diagonal = &mut self.image;
+        diagonal.fill(0.0);
+        for column in 0..inner {
+            let entries = &mut self.matrix[column * inner..(column + 1) * inner];
+            let mut sum = 0.0;
+            for (entry, below) in entries[column + 1..].iter().zip(&mut diagonal[column + 1..]) {
+                sum -= *entry;
+                *below -= *entry;
+            }
+            entries[column] = diagonal[column] + sum + damping * masses[column];
+        }
+    }
+
+    /// Solves with the last factor, which may belong to slightly different potentials.
+    pub(super) fn solve_directly(&mut self, rhs: &[f64], solution: &mut [f64]) {
+        let inner = rhs.len();
+        solution.copy_from_slice(rhs);
+        llt::solve::solve_in_place(
+            MatRef::from_column_major_slice(&self.matrix, inner, inner),
+            MatMut::from_column_major_slice_mut(solution, inner, 1),
+            Par::Seq,
+            MemStack::new(&mut []),
+        );
+        let mean = solution.iter().sum::<f64>() / inner as f64;
+        for x in solution {
+            *x -= mean;
+        }
+    }
+}

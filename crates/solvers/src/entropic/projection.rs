@@ -1,0 +1,187 @@
+//! From potentials to a plan inside the transport polytope, and its objective.
+//! The rounding is that of Altschuler, Weed and Rigollet (2017, arXiv:1705.09634), except that the
+//! remainder avoids forbidden pairs. It does not judge convergence.
+
+use std::borrow::Cow;
+
+use ndarray::{Array1, Array2};
+
+use super::kernel::Kernel;
+use super::kernels::{accumulate_and_scale, dot, scale_by};
+use super::options::Potentials;
+use super::problem::{BLOCK, Problem};
+use crate::elementary::{cost_and_negentropy, exp_shifted};
+
+/// Missing mass below this is rounding; spreading it would fill the zeros of a sparse plan.
+const NEGLIGIBLE_REMAINDER: f64 = 1e-14;
+
+pub(super) struct Projected {
+    pub(super) plan: Array2<f64>,
+    pub(super) potentials: Potentials,
+    pub(super) marginal_error: f64,
+    pub(super) transport_cost: f64,
+    pub(super) negentropy: f64,
+    pub(super) dual_objective: f64,
+}
+
+pub(super) fn project(kernel: &Kernel, problem: &Problem<'_>, entropy_weight: f64) -> Projected {
+    let raw = materialise(kernel, problem, entropy_weight);
+    let mut plan = raw.plan;
+    let remainder = Remainder::new(problem, &raw.missing_inner, &raw.missing_outer);
+    let (mut transport_cost, mut negentropy) = (0.0, 0.0);
+    let all_costs = problem.cost();
+    let rows = plan.outer_iter_mut().zip(all_costs.outer_iter());
+    for (source, (mut gammas, costs)) in rows.enumerate() {
+        let costs = costs.to_slice().map_or_else(|| Cow::Owned(costs.to_vec()), Cow::Borrowed);
+        // A new array is always contiguous.
+        let Some(gammas) = gammas.as_slice_mut() else { continue };
+        remainder.add_to(source, gammas, &costs);
+        let sums = cost_and_negentropy(gammas, &costs);
+        transport_cost += sums.0;
+        negentropy += sums.1;
+    }
+    // The outer marginal of exp((f ⊕ g - C)/λ) is exact, so that the term λ (1 - Σ γ) of the dual
+    // vanishes.
+    let dual_objective = dot(&raw.inner_potential, &problem.inner_mass)
+        + dot(&raw.outer_potential, &problem.outer_mass);
+    Projected {
+        plan,
+        potentials: potentials(problem, &raw.inner_potential, &raw.outer_potential),
+        marginal_error: raw.marginal_error,
+        transport_cost,
+        negentropy,
+        dual_objective,
+    }
+}
+
+struct Raw {
+    plan: Array2<f64>,
+    inner_potential: Vec<f64>,
+    outer_potential: Vec<f64>,
+    /// Before the inner marginal was cut down to its masses.
+    marginal_error: f64,
+    missing_inner: Vec<f64>,
+    missing_outer: Vec<f64>,
+}
+
+/// The plan of the kernel's potentials, with each inner sample scaled down to its mass.
+fn materialise(kernel: &Kernel, problem: &Problem<'_>, entropy_weight: f64) -> Raw {
+    let inner = problem.inner_len();
+    let scaling: Vec<f64> = kernel.log_scaling.iter().map(|s| s.exp()).collect();
+    let shrink: Vec<f64> =
+        kernel.marginal.iter().zip(&problem.inner_mass).map(|(r, a)| (a / r).min(1.0)).collect();
+    let cut_scaling: Vec<f64> = scaling.iter().zip(&shrink).map(|(s, f)| s * f).collect();
+    let mut rows = vec![0.0; BLOCK * inner];
+    let mut marginal = vec![0.0; inner];
+    let mut plan = Array2::zeros(problem.shape());
+    let mut outer_potential = Vec::with_capacity(problem.outer_len());
+    let mut missing_outer = Vec::with_capacity(problem.outer_len());
+    for first in (0..problem.outer_len()).step_by(BLOCK) {
+        let count = BLOCK.min(problem.outer_len() - first);
+        let rows = &mut rows[..count * inner];
+        let maxima = problem.slacks(first, &kernel.potential, rows);
+        let masses = &problem.outer_mass[first..];
+        for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima) {
+            exp_shifted(row, largest, 1.0 / entropy_weight);
+            let weight = mass / dot(row, &scaling);
+            missing_outer.push((mass - weight * dot(row, &cut_scaling)).max(0.0));
+            accumulate_and_scale(row, weight, weight, &mut marginal);
+            scale_by(row, 1.0, &cut_scaling);
+            outer_potential.push(entropy_weight * weight.ln() - largest);
+        }
+        store(&mut plan, problem, first, rows);
+    }
+    for (marginal, scale) in marginal.iter_mut().zip(&scaling) {
+        *marginal *= scale;
+    }
+    let pairs = marginal.iter().zip(&problem.inner_mass);
+    Raw {
+        plan,
+        inner_potential: kernel
+            .potential
+            .iter()
+            .zip(&kernel.log_scaling)
+            .map(|(potential, scaling)| potential + entropy_weight * scaling)
+            .collect(),
+        outer_potential,
+        marginal_error: pairs.clone().map(|(r, a)| (r - a).abs()).sum(),
+        missing_inner: pairs.zip(&shrink).map(|((r, a), f)| (a - r * f).max(0.0)).collect(),
+        missing_outer,
+    }
+}
+
+fn store(plan: &mut Array2<f64>, problem: &Problem<'_>, first: usize, rows: &[f64]) {
+    let inner = problem.inner_len();
+    let outer = &problem.outer[first..first + rows.len() / inner];
+    if problem.inner_is_source {
+        for (position, &source) in problem.inner.iter().enumerate() {
+            let mut gammas = plan.row_mut(source);
+            for (slot, &target) in outer.iter().enumerate() {
+                gammas[target] = rows[slot * inner + position];
+            }
+        }
+    } else {
+        for (row, &source) in rows.chunks_exact(inner).zip(outer) {
+            let mut gammas = plan.row_mut(source);
+            for (value, &target) in row.iter().zip(&problem.inner) {
+                gammas[target] = *value;
+            }
+        }
+    }
+}
+
+fn potentials(problem: &Problem<'_>, inner: &[f64], outer: &[f64]) -> Potentials {
+    let (sources, targets) = problem.shape();
+    let (inner_len, outer_len) =
+        if problem.inner_is_source { (sources, targets) } else { (targets, sources) };
+    let inner = scatter(inner_len, &problem.inner, inner, f64::NEG_INFINITY);
+    let outer = scatter(outer_len, &problem.outer, outer, f64::NEG_INFINITY);
+    let (source, target) = if problem.inner_is_source { (inner, outer) } else { (outer, inner) };
+    Potentials { source, target }
+}
+
+fn scatter(len: usize, positions: &[usize], values: &[f64], elsewhere: f64) -> Array1<f64> {
+    let mut result = Array1::from_elem(len, elsewhere);
+    for (&position, &value) in positions.iter().zip(values) {
+        result[position] = value;
+    }
+    result
+}
+
+/// The mass that the scaled-down plan lacks, spread as a product of what each side lacks.
+struct Remainder {
+    source: Array1<f64>,
+    target: Array1<f64>,
+    total: f64,
+}
+
+impl Remainder {
+    fn new(problem: &Problem<'_>, inner: &[f64], outer: &[f64]) -> Self {
+        let (sources, targets) = problem.shape();
+        let total = inner.iter().sum::<f64>().max(outer.iter().sum());
+        let (source, target) = if problem.inner_is_source {
+            (
+                scatter(sources, &problem.inner, inner, 0.0),
+                scatter(targets, &problem.outer, outer, 0.0),
+            )
+        } else {
+            (
+                scatter(sources, &problem.outer, outer, 0.0),
+                scatter(targets, &problem.inner, inner, 0.0),
+            )
+        };
+        Self { source, target, total }
+    }
+
+    fn add_to(&self, source: usize, gammas: &mut [f64], costs: &[f64]) {
+        let share = self.source[source] / self.total;
+        if !(share > 0.0 && self.total > NEGLIGIBLE_REMAINDER) {
+            return;
+        }
+        for ((gamma, &cost), target) in gammas.iter_mut().zip(costs).zip(&self.target) {
+            if cost < f64::INFINITY {
+                *gamma += share * target;
+            }
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Generalized conditional gradient, algorithm `algo:fws`, for eq. `optreg_disc`:
+//! min over γ ∈ Π(a, b) of ⟨γ, C⟩ + λ Ω_s(γ) + η Ω_c(γ).
+//!
+//! Each direction solves an entropic problem with the linearized Ω_c. Where η/λ is large the linearization
+//! holds only nearby and the plain algorithm crawls, so the direction problem carries a damping
+//! τ KL(γ | γᵏ), which keeps it entropic (with weight λ + τ and cost C + η∇Ω_c − τ ln γᵏ). The line search
+//! tells τ: a step of α says that the objective curves 1/α times as much as its model. τ = 0 is the
+//! algorithm as printed, which is what a well-conditioned or concave Ω_c runs with.
+
+mod line_search;
+mod sinkhorn;
+
+use ndarray::{Array2, ArrayView2, Zip};
+
+use crate::checks::check_weight;
+use crate::elementary::{cost_and_negentropy, subtract_scaled_ln};
+use crate::entropic::{self, Potentials, Workspace};
+use crate::error::Result;
+use crate::regularizer::Regularizer;
+use crate::stop::Stop;
+use line_search::{LineSearch, search};
+
+/// Directions need not be better than the line search can tell.
+const DIRECTION_TOLERANCE: f64 = 1e-6;
+
+/// When to stop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GcgOptions {
+    /// Largest duality gap, relative to the objective.
+    pub relative_gap: f64,
+    /// Most directions.
+    pub iteration_limit: usize,
+    /// For the entropic problems.
+    pub entropic: entropic::Options,
+}
+
+impl Default for GcgOptions {
+    fn default() -> Self {
+        Self {
+            relative_gap: 1e-5,
+            iteration_limit: 1000,
+            entropic: entropic::Options { tolerance: 1e-7, ..entropic::Options::default() },
+        }
+    }
+}
+
+/// The three terms of eq. `optreg_disc`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Objective {
+    /// ⟨γ, C⟩.
+    pub transport: f64,
+    /// λ Ω_s(γ).
+    pub entropy: f64,
+    /// η Ω_c(γ).
+    pub regularization: f64,
+}
+
+impl Objective {
+    /// The sum of the three.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.transport + self.entropy + self.regularization
+    }
+}
+
+/// One iteration, for plots and diagnosis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GcgStep {
+    /// The objective before the step.
+    pub objective: f64,
+    /// An estimate of the duality gap; the last one of a converged solve is the certified gap.
+    pub gap: f64,
+    /// The damping τ of the direction problem.
+    pub damping: f64,
+    /// The step α.
+    pub step: f64,
+}
+
+/// A regularized plan with its certificate.
+#[derive(Debug, Clone)]
+pub struct GcgSolution {
+    /// The transport plan γ; its marginals hold to rounding.
+    pub plan: Array2<f64>,
+    /// The potentials of the last linearized problem.
+    pub potentials: Potentials,
+    /// The objective at the plan, by terms.
+    pub objective: Objective,
+    /// By how much, at most, the objective exceeds the least one, if Ω_c is convex; a measure of
+    /// stationarity otherwise.
+    pub duality_gap: f64,
+    /// Directions taken.
+    pub iterations: usize,
+    /// Why the iteration ended.
+    pub stop: Stop,
+    /// The largest marginal error of an entropic problem before its projection.
+    pub marginal_error: f64,
+    /// Objective, gap, damping and step over the iterations.
+    pub history: Vec<GcgStep>,
+}
+
+/// The problem of eq. `optreg_disc`.
+#[derive(Clone, Copy)]
+pub struct GcgProblem<'a> {
+    /// C, with +∞ for forbidden pairs.
+    pub cost: ArrayView2<'a, f64>,
+    /// a.
+    pub source_mass: &'a [f64],
+    /// b.
+    pub target_mass: &'a [f64],
+    /// λ.
+    pub entropy_weight: f64,
+    /// Ω_c.
+    pub regularizer: &'a dyn Regularizer,
+    /// η.
+    pub regularization_weight: f64,
+}
+
+/// Minimizes ⟨γ, C⟩ + λ Ω_s(γ) + η Ω_c(γ) over the plans with the given marginals.
+///
+/// `start` is the solution of a problem with the same marginals, such as that for a neighbouring η;
+/// without one the solve starts at the entropic plan.
+pub fn solve_gcg(
+    problem: &GcgProblem<'_>,
+    start: Option<&GcgSolution>,
+    workspace: &mut Workspace,
+    options: &GcgOptions,
+) -> Result<GcgSolution> {
+    check_weight("eta", problem.regularization_weight)?;
+    let mut state = State::start(problem, start, workspace, options)?;
+    state.run(problem, workspace, options)
+}
+
+struct State {
+    plan: Array2<f64>,
+    /// ∇Ω_c at the plan.
+    gradient: Array2<f64>,
+    objective: Objective,
+    potentials: Potentials,
+    marginal_error: f64,
+    /// λ + τ.
+    model_weight: f64,
+    history: Vec<GcgStep>,
+}
+
+impl State {
+    fn start(
+        problem: &GcgProblem<'_>,
+        start: Option<&GcgSolution>,
+        workspace: &mut Workspace,
+        options: &GcgOptions,
+    ) -> Result<Self> {
+        let (plan, potentials, marginal_error) = match start {
+            Some(start) if start.plan.dim() == problem.cost.dim() => {
+                (start.plan.clone(), start.potentials.clone(), 0.0)
+            }
+            _ => {
+                let entropic = entropic::solve(
+                    problem.cost,
+                    problem.source_mass,
+                    problem.target_mass,
+                    problem.entropy_weight,
+                    None,
+                    workspace,
+                    &options.entropic,
+                )?;
+                (entropic.plan, entropic.potentials, entropic.marginal_error)
+            }
+        };
+        let mut gradient = Array2::zeros(plan.raw_dim());
+        problem.regularizer.gradient(plan.view(), &mut gradient);
+        Ok(Self {
+            objective: objective(problem, plan.view(), gradient.view()),
+            plan,
+            gradient,
+            potentials,
+            marginal_error,
+            model_weight: problem.entropy_weight,
+            history: Vec::new(),
+        })
+    }
+
+    fn run(
+        &mut self,
+        problem: &GcgProblem<'_>,
+        workspace: &mut Workspace,
+        options: &GcgOptions,
+    ) -> Result<GcgSolution> {
+        let mut linearized = Array2::zeros(self.plan.raw_dim());
+        let mut trial_gradient = Array2::zeros(self.plan.raw_dim());
+        // Certifying costs as much as an undamped direction, so it waits for a promising estimate.
+        let mut promising_gap = f64::INFINITY;
+        for iteration in 0..options.iteration_limit {
+            let damping = self.model_weight - problem.entropy_weight;
+            self.linearize(problem, damping, &mut linearized);
+            let direction = self.direction(problem, linearized.view(), workspace, options)?;
+            let found = search(
+                &LineSearch {
+                    cost: problem.cost.view(),
+                    entropy_weight: problem.entropy_weight,
+                    regularizer: problem.regularizer,
+                    regularization_weight: problem.regularization_weight,
+                    from: self.plan.view(),
+                    to: direction.view(),
+                    gradient: self.gradient.view(),
+                },
+                &mut linearized,
+                &mut trial_gradient,
+            );
+            // A damped direction sees about λ / (λ + τ) of the gap.
+            let gap = found.descent * self.model_weight / problem.entropy_weight;
+            let tolerance = options.relative_gap * self.objective.total().abs();
+            self.history.push(GcgStep {
+                objective: self.objective.total(),
+                gap,
+                damping,
+                step: found.step,
+            });
+            if gap <= tolerance.min(promising_gap) || found.descent <= 0.0 {
+                let certified = self.certified_gap(problem, workspace, options, &mut linearized)?;
+                if certified <= tolerance {
+                    return Ok(self.finish(certified, iteration + 1, Stop::Converged));
+                }
+                if found.descent <= 0.0 {
+                    return Ok(self.finish(certified, iteration + 1, Stop::Stalled));
+                }
+                promising_gap = 0.5 * gap;
+            }
+            self.advance(direction.view(), found.step);
+            std::mem::swap(&mut self.gradient, &mut trial_gradient);
+            self.objective = objective(problem, self.plan.view(), self.gradient.view());
+            self.model_weight =
+                (self.model_weight / found.curvature_step).max(problem.entropy_weight);
+        }
+        let certified = self.certified_gap(problem, workspace, options, &mut linearized)?;
+        let within = certified <= options.relative_gap * self.objective.total().abs();
+        let stop = if within { Stop::Converged } else { Stop::IterationLimit };
+        Ok(self.finish(certified, options.iteration_limit, stop))
+    }
+
+    /// The plan that minimizes the linearized, damped objective.
+    fn direction(
+        &mut self,
+        problem: &GcgProblem<'_>,
+        linearized: ArrayView2<'_, f64>,
+        workspace: &mut Workspace,
+        options: &GcgOptions,
+    ) -> Result<Array2<f64>> {
+        let masses = (problem.source_mass, problem.target_mass);
+        let balanced = sinkhorn::balance(
+            linearized,
+            masses,
+            self.model_weight,
+            &mut self.potentials,
+            DIRECTION_TOLERANCE,
+        );
+        if let Some(balanced) = balanced {
+            return Ok(balanced.plan);
+        }
+        let solution = entropic::solve(
+            linearized,
+            problem.source_mass,
+            problem.target_mass,
+            self.model_weight,
+            Some(&self.potentials),
+            workspace,
+            &options.entropic,
+        )?;
+        self.marginal_error = self.marginal_error.max(solution.marginal_error);
+        self.potentials = solution.potentials;
+        Ok(solution.plan)
+    }
+
+    /// C + η∇Ω_c(γᵏ) − τ ln γᵏ.
+    fn linearize(&self, problem: &GcgProblem<'_>, damping: f64, linearized: &mut Array2<f64>) {
+        Zip::from(&mut *linearized)
+            .and(problem.cost)
+            .and(&self.gradient)
+            .for_each(|sum, &cost, &slope| *sum = cost + problem.regularization_weight * slope);
+        if damping > 0.0 {
+            Zip::from(linearized.rows_mut()).and(self.plan.rows()).for_each(|mut row, plan| {
+                if let (Some(row), Some(plan)) = (row.as_slice_mut(), plan.as_slice()) {
+                    subtract_scaled_ln(row, plan, damping);
+                }
+            });
+        }
+    }
+
+    fn advance(&mut self, to: ArrayView2<'_, f64>, step: f64) {
+        Zip::from(&mut self.plan).and(to).for_each(|mass, &to| *mass += step * (to - *mass));
+    }
+
+    /// The duality gap of the generalized conditional gradient: the linearized objective at the plan minus a
+    /// lower bound of its minimum, which is the dual value of the undamped direction problem.
+    fn certified_gap(
+        &mut self,
+        problem: &GcgProblem<'_>,
+        workspace: &mut Workspace,
+        options: &GcgOptions,
+        linearized: &mut Array2<f64>,
+    ) -> Result<f64> {
+        self.linearize(problem, 0.0, linearized);
+        let undamped = entropic::solve(
+            linearized.view(),
+            problem.source_mass,
+            problem.target_mass,
+            problem.entropy_weight,
+            Some(&self.potentials),
+            workspace,
+            &options.entropic,
+        )?;
+        self.marginal_error = self.marginal_error.max(undamped.marginal_error);
+        let slope = inner_product(self.plan.view(), self.gradient.view());
+        let here = self.objective.transport
+            + self.objective.entropy
+            + problem.regularization_weight * slope;
+        self.potentials = undamped.potentials;
+        Ok(here - undamped.dual_objective)
+    }
+
+    fn finish(&mut self, duality_gap: f64, iterations: usize, stop: Stop) -> GcgSolution {
+        let mut history = std::mem::take(&mut self.history);
+        if let Some(last) = history.last_mut() {
+            last.gap = duality_gap;
+        }
+        GcgSolution {
+            plan: std::mem::take(&mut self.plan),
+            potentials: self.potentials.clone(),
+            objective: self.objective,
+            duality_gap,
+            iterations,
+            stop,
+            marginal_error: self.marginal_error,
+            history,
+        }
+    }
+}
+
+fn objective(
+    problem: &GcgProblem<'_>,
+    plan: ArrayView2<'_, f64>,
+    gradient: ArrayView2<'_, f64>,
+) -> Objective {
+    let (transport, negentropy) = transport_and_negentropy(plan, problem.cost);
+    let regularization = if problem.regularizer.is_quadratic() {
+        0.5 * inner_product(plan, gradient)
+    } else {
+        problem.regularizer.value(plan)
+    };
+    Objective {
+        transport,
+        entropy: problem.entropy_weight * negentropy,
+        regularization: problem.regularization_weight * regularization,
+    }
+}
+
+/// ⟨γ, C⟩ and Σ γ ln γ.
+pub(crate) fn transport_and_negentropy(
+    plan: ArrayView2<'_, f64>,
+    cost: ArrayView2<'_, f64>,
+) -> (f64, f64) {
+    let mut sums = (0.0, 0.0);
+    let mut costs_buffer = Vec::new();
+    for (plan, cost) in plan.rows().into_iter().zip(cost.rows()) {
+        let cost = cost.as_slice().unwrap_or_else(|| {
+            costs_buffer.clear();
+            costs_buffer.extend(cost.iter());
+            &costs_buffer
+        });
+        let masses;
+        let plan = match plan.as_slice() {
+            Some(plan) => plan,
+            None => {
+                masses = plan.to_vec();
+                &masses
+            }
+        };
+        let (transport, negentropy) = cost_and_negentropy(plan, cost);
+        sums = (sums.0 + transport, sums.1 + negentropy);
+    }
+    sums
+}
+
+fn inner_product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> f64 {
+    Zip::from(left).and(right).fold(0.0, |sum, &left, &right| sum + left * right)
+}

@@ -1,0 +1,120 @@
+//! Nearest-neighbour graphs: the similarities S_s and S_t of the Laplacian regularizers.
+
+use ndarray::{Array2, ArrayView2};
+
+use crate::checks::{check_finite, check_length};
+use crate::cost::squared_distances;
+use crate::error::{Error, Result};
+
+/// An undirected graph with unit weights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NeighbourGraph {
+    neighbours: Vec<Vec<usize>>,
+}
+
+impl NeighbourGraph {
+    /// Joins each sample with its `count` nearest others (ties by index), in either direction.
+    pub fn nearest(samples: ArrayView2<'_, f64>, count: usize) -> Result<Self> {
+        check_finite("samples", samples)?;
+        let size = samples.nrows();
+        if count == 0 || count >= size {
+            return Err(Error::Argument {
+                name: "neighbours",
+                value: count.to_string(),
+                rule: "it is at least 1 and smaller than the number of samples",
+            });
+        }
+        let distances = squared_distances(samples, samples);
+        let mut neighbours = vec![Vec::new(); size];
+        for (sample, row) in distances.rows().into_iter().enumerate() {
+            let mut others: Vec<usize> = (0..size).filter(|&other| other != sample).collect();
+            let by_distance =
+                |a: &usize, b: &usize| row[*a].total_cmp(&row[*b]).then_with(|| a.cmp(b));
+            others.select_nth_unstable_by(count - 1, by_distance);
+            for &other in &others[..count] {
+                neighbours[sample].push(other);
+                neighbours[other].push(sample);
+            }
+        }
+        for list in &mut neighbours {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Ok(Self { neighbours })
+    }
+
+    /// Removes the edges between samples of different classes.
+    pub fn prune_by_class(mut self, labels: &[usize]) -> Result<Self> {
+        check_length("labels", labels.len(), "the samples of the graph", self.neighbours.len())?;
+        for (sample, list) in self.neighbours.iter_mut().enumerate() {
+            list.retain(|&other| labels[other] == labels[sample]);
+        }
+        Ok(self)
+    }
+
+    /// The number of samples.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.neighbours.len()
+    }
+
+    /// The neighbours of a sample, in order.
+    #[must_use]
+    pub fn neighbours(&self, sample: usize) -> &[usize] {
+        &self.neighbours[sample]
+    }
+
+    /// L M with the Laplacian L = diag(S 1) − S, whose rows are the rows of `matrix` minus those of their
+    /// neighbours.
+    pub(crate) fn laplacian_times(&self, matrix: ArrayView2<'_, f64>) -> Array2<f64> {
+        let mut product = Array2::zeros(matrix.dim());
+        for (sample, mut row) in product.rows_mut().into_iter().enumerate() {
+            let neighbours = &self.neighbours[sample];
+            row.scaled_add(neighbours.len() as f64, &matrix.row(sample));
+            for &other in neighbours {
+                row -= &matrix.row(other);
+            }
+        }
+        product
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+
+    #[test]
+    fn neighbours_are_mutual_and_pruned_by_class() {
+        let line = array![[0.0], [1.0], [2.5], [9.0]];
+        let graph = NeighbourGraph::nearest(line.view(), 1).unwrap();
+        assert_eq!(graph.neighbours(1), [0, 2]);
+        assert_eq!(graph.neighbours(3), [2]);
+        let pruned = graph.prune_by_class(&[0, 0, 1, 1]).unwrap();
+        assert_eq!(pruned.neighbours(1), [0]);
+        assert_eq!(pruned.neighbours(2), [3]);
+    }
+
+    #[test]
+    fn a_laplacian_annihilates_constants_and_has_the_edge_energy() {
+        let samples = array![[0.0], [1.0], [2.5], [9.0], [4.0]];
+        let graph = NeighbourGraph::nearest(samples.view(), 2).unwrap();
+        let constant = Array2::ones((5, 2));
+        assert!(graph.laplacian_times(constant.view()).iter().all(|&value| value == 0.0));
+        let energy = (&graph.laplacian_times(samples.view()) * &samples).sum();
+        let mut by_edges = 0.0;
+        for sample in 0..5 {
+            for &other in graph.neighbours(sample) {
+                by_edges += 0.5 * (samples[[sample, 0]] - samples[[other, 0]]).powi(2);
+            }
+        }
+        assert!((energy - by_edges).abs() < 1e-12);
+    }
+
+    #[test]
+    fn more_neighbours_than_samples_are_refused() {
+        let text = NeighbourGraph::nearest(array![[0.0], [1.0]].view(), 2).unwrap_err().to_string();
+        assert!(text.contains("neighbours = 2"), "{text}");
+    }
+}

@@ -1,0 +1,78 @@
+//! The class-based term Ω_c of eq. `optreg_disc`, as the generalized conditional gradient needs it.
+
+use ndarray::{Array2, ArrayView2};
+
+use crate::checks::check_weight;
+use crate::error::Result;
+
+/// A differentiable term Ω of a transport plan γ. Value and gradient are all that a new one has to write.
+///
+/// ```
+/// use ndarray::{Array2, ArrayView2};
+/// use solvers::Regularizer;
+///
+/// /// Ω(γ) = ½‖γ‖², which spreads the mass.
+/// struct SquaredNorm;
+///
+/// impl Regularizer for SquaredNorm {
+///     fn value(&self, plan: ArrayView2<'_, f64>) -> f64 {
+///         0.5 * plan.iter().map(|mass| mass * mass).sum::<f64>()
+///     }
+///     fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>) {
+///         gradient.assign(&plan);
+///     }
+/// }
+/// ```
+pub trait Regularizer {
+    /// Ω(γ).
+    fn value(&self, plan: ArrayView2<'_, f64>) -> f64;
+
+    /// Writes ∇Ω(γ), which has the shape of the plan, over `gradient`.
+    fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>);
+
+    /// Whether Ω is a quadratic form, so that its gradient is linear in the plan and Ω(γ) = ½⟨γ, ∇Ω(γ)⟩. The
+    /// solver then combines values and gradients that it has instead of asking for new ones.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+}
+
+/// η₁Ω₁ + η₂Ω₂ + …
+#[derive(Default)]
+pub struct WeightedSum<'a> {
+    terms: Vec<(f64, &'a dyn Regularizer)>,
+}
+
+impl<'a> WeightedSum<'a> {
+    /// A sum of nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a term with its weight.
+    pub fn and(mut self, weight: f64, term: &'a dyn Regularizer) -> Result<Self> {
+        check_weight("eta", weight)?;
+        self.terms.push((weight, term));
+        Ok(self)
+    }
+}
+
+impl Regularizer for WeightedSum<'_> {
+    fn value(&self, plan: ArrayView2<'_, f64>) -> f64 {
+        self.terms.iter().map(|(weight, term)| weight * term.value(plan)).sum()
+    }
+
+    fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>) {
+        gradient.fill(0.0);
+        let mut part = Array2::zeros(gradient.raw_dim());
+        for (weight, term) in &self.terms {
+            term.gradient(plan, &mut part);
+            gradient.scaled_add(*weight, &part);
+        }
+    }
+
+    fn is_quadratic(&self) -> bool {
+        self.terms.iter().all(|(_, term)| term.is_quadratic())
+    }
+}

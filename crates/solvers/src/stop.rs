@@ -1,0 +1,23 @@
+//! Why an iterative solve ended.
+
+/// The reason, the same for every solver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stop {
+    /// The tolerance is reached.
+    Converged,
+    /// The limit came first; the plan is feasible, and the duality gap says how far it is from optimal.
+    IterationLimit,
+    /// Rounding left no step that improves; the duality gap says how far it got.
+    Stalled,
+}
+
+impl std::fmt::Display for Stop {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Converged => "converged",
+            Self::IterationLimit => "iteration_limit",
+            Self::Stalled => "stalled",
+        })
+    }
+}
