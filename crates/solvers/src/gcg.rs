@@ -12,7 +12,7 @@ mod sinkhorn;
 
 use ndarray::{Array2, ArrayView2, Zip};
 
-use crate::checks::check_weight;
+use crate::checks::{check_length, check_weight};
 use crate::elementary::{cost_and_negentropy, subtract_scaled_ln};
 use crate::entropic::{self, Potentials, Workspace};
 use crate::error::Result;
@@ -20,8 +20,13 @@ use crate::regularizer::Regularizer;
 use crate::stop::Stop;
 use line_search::{LineSearch, search};
 
-/// Directions need not be better than the line search can tell.
-const DIRECTION_TOLERANCE: f64 = 1e-6;
+/// A direction's marginal error, as a share of what the one before it promised to gain.
+const DIRECTION_ACCURACY: f64 = 0.1;
+/// Of any direction.
+const LARGEST_MARGINAL_ERROR: f64 = 1e-3;
+
+/// A shorter first step says that the start was a poor one.
+const TRUSTED_STEP: f64 = 0.5;
 
 /// When to stop.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,11 +41,7 @@ pub struct GcgOptions {
 
 impl Default for GcgOptions {
     fn default() -> Self {
-        Self {
-            relative_gap: 1e-5,
-            iteration_limit: 1000,
-            entropic: entropic::Options { tolerance: 1e-7, ..entropic::Options::default() },
-        }
+        Self { relative_gap: 1e-5, iteration_limit: 1000, entropic: entropic::Options::default() }
     }
 }
 
@@ -126,8 +127,24 @@ pub fn solve_gcg(
     options: &GcgOptions,
 ) -> Result<GcgSolution> {
     check_weight("eta", problem.regularization_weight)?;
-    let mut state = State::start(problem, start, workspace, options)?;
-    state.run(problem, workspace, options)
+    match start {
+        Some(start) => {
+            check_length("the rows of start", start.plan.nrows(), "cost", problem.cost.nrows())?;
+            check_length("the columns of start", start.plan.ncols(), "cost", problem.cost.ncols())?;
+            let (plan, potentials) = (start.plan.clone(), start.potentials.clone());
+            let state = State::at(problem, plan, potentials, problem.entropy_weight);
+            state.run(problem, false, workspace, options)
+        }
+        None => State::at_entropic_plan(problem, problem.entropy_weight, workspace, options)?
+            .run(problem, true, workspace, options),
+    }
+}
+
+/// The solution of a direction problem.
+struct Direction {
+    plan: Array2<f64>,
+    /// A lower bound of the linearized objective, if the problem was not damped.
+    dual_objective: Option<f64>,
 }
 
 struct State {
@@ -139,49 +156,57 @@ struct State {
     marginal_error: f64,
     /// λ + τ.
     model_weight: f64,
+    /// The marginal error of the next direction before its projection.
+    direction_tolerance: f64,
     history: Vec<GcgStep>,
 }
 
 impl State {
-    fn start(
+    /// The state at an entropic plan of weight λ + τ.
+    fn at_entropic_plan(
         problem: &GcgProblem<'_>,
-        start: Option<&GcgSolution>,
+        model_weight: f64,
         workspace: &mut Workspace,
         options: &GcgOptions,
     ) -> Result<Self> {
-        let (plan, potentials, marginal_error) = match start {
-            Some(start) if start.plan.dim() == problem.cost.dim() => {
-                (start.plan.clone(), start.potentials.clone(), 0.0)
-            }
-            _ => {
-                let entropic = entropic::solve(
-                    problem.cost,
-                    problem.source_mass,
-                    problem.target_mass,
-                    problem.entropy_weight,
-                    None,
-                    workspace,
-                    &options.entropic,
-                )?;
-                (entropic.plan, entropic.potentials, entropic.marginal_error)
-            }
-        };
+        let entropic = entropic::solve(
+            problem.cost,
+            problem.source_mass,
+            problem.target_mass,
+            model_weight,
+            None,
+            workspace,
+            &options.entropic,
+        )?;
+        let mut state = Self::at(problem, entropic.plan, entropic.potentials, model_weight);
+        state.marginal_error = entropic.marginal_error;
+        Ok(state)
+    }
+
+    fn at(
+        problem: &GcgProblem<'_>,
+        plan: Array2<f64>,
+        potentials: Potentials,
+        model_weight: f64,
+    ) -> Self {
         let mut gradient = Array2::zeros(plan.raw_dim());
         problem.regularizer.gradient(plan.view(), &mut gradient);
-        Ok(Self {
+        Self {
             objective: objective(problem, plan.view(), gradient.view()),
             plan,
             gradient,
             potentials,
-            marginal_error,
-            model_weight: problem.entropy_weight,
+            marginal_error: 0.0,
+            model_weight,
+            direction_tolerance: LARGEST_MARGINAL_ERROR,
             history: Vec::new(),
-        })
+        }
     }
 
     fn run(
-        &mut self,
+        mut self,
         problem: &GcgProblem<'_>,
+        mut may_restart: bool,
         workspace: &mut Workspace,
         options: &GcgOptions,
     ) -> Result<GcgSolution> {
@@ -189,23 +214,33 @@ impl State {
         let mut trial_gradient = Array2::zeros(self.plan.raw_dim());
         // Certifying costs as much as an undamped direction, so it waits for a promising estimate.
         let mut promising_gap = f64::INFINITY;
-        for iteration in 0..options.iteration_limit {
+        for iteration in 1..=options.iteration_limit {
             let damping = self.model_weight - problem.entropy_weight;
             self.linearize(problem, damping, &mut linearized);
             let direction = self.direction(problem, linearized.view(), workspace, options)?;
-            let found = search(
-                &LineSearch {
-                    cost: problem.cost.view(),
-                    entropy_weight: problem.entropy_weight,
-                    regularizer: problem.regularizer,
-                    regularization_weight: problem.regularization_weight,
-                    from: self.plan.view(),
-                    to: direction.view(),
-                    gradient: self.gradient.view(),
-                },
-                &mut linearized,
-                &mut trial_gradient,
-            );
+            let segment = LineSearch {
+                cost: problem.cost.view(),
+                entropy_weight: problem.entropy_weight,
+                regularizer: problem.regularizer,
+                regularization_weight: problem.regularization_weight,
+                from: self.plan.view(),
+                to: direction.plan.view(),
+                gradient: self.gradient.view(),
+            };
+            let found = search(&segment, &mut linearized, &mut trial_gradient);
+            if may_restart && found.descent > 0.0 && found.step < TRUSTED_STEP {
+                // The entropic plan for λ is sharper than the solution can be, and its zeros are hard
+                // to fill again: start at the plan of the weight that the step asks for.
+                let weight = self.model_weight / found.curvature_step;
+                self = Self::at_entropic_plan(problem, weight, workspace, options)?;
+                continue;
+            }
+            may_restart = false;
+            if found.descent <= 0.0 && self.direction_tolerance > options.entropic.tolerance {
+                // What a rough direction gains is lost again in its projection.
+                self.direction_tolerance = options.entropic.tolerance;
+                continue;
+            }
             // A damped direction sees about λ / (λ + τ) of the gap.
             let gap = found.descent * self.model_weight / problem.entropy_weight;
             let tolerance = options.relative_gap * self.objective.total().abs();
@@ -216,16 +251,22 @@ impl State {
                 step: found.step,
             });
             if gap <= tolerance.min(promising_gap) || found.descent <= 0.0 {
-                let certified = self.certified_gap(problem, workspace, options, &mut linearized)?;
+                let certified = match direction.dual_objective {
+                    Some(bound) => self.linearized_objective(problem) - bound,
+                    None => self.certified_gap(problem, workspace, options, &mut linearized)?,
+                };
                 if certified <= tolerance {
-                    return Ok(self.finish(certified, iteration + 1, Stop::Converged));
+                    return Ok(self.finish(certified, iteration, Stop::Converged));
                 }
                 if found.descent <= 0.0 {
-                    return Ok(self.finish(certified, iteration + 1, Stop::Stalled));
+                    return Ok(self.finish(certified, iteration, Stop::Stalled));
                 }
                 promising_gap = 0.5 * gap;
             }
-            self.advance(direction.view(), found.step);
+            self.direction_tolerance = (DIRECTION_ACCURACY * found.descent
+                / self.objective.total().abs())
+            .clamp(options.entropic.tolerance, LARGEST_MARGINAL_ERROR);
+            self.advance(direction.plan.view(), found.step);
             std::mem::swap(&mut self.gradient, &mut trial_gradient);
             self.objective = objective(problem, self.plan.view(), self.gradient.view());
             self.model_weight =
@@ -244,17 +285,17 @@ impl State {
         linearized: ArrayView2<'_, f64>,
         workspace: &mut Workspace,
         options: &GcgOptions,
-    ) -> Result<Array2<f64>> {
+    ) -> Result<Direction> {
         let masses = (problem.source_mass, problem.target_mass);
         let balanced = sinkhorn::balance(
             linearized,
             masses,
             self.model_weight,
             &mut self.potentials,
-            DIRECTION_TOLERANCE,
+            self.direction_tolerance,
         );
-        if let Some(balanced) = balanced {
-            return Ok(balanced.plan);
+        if let Some(plan) = balanced {
+            return Ok(Direction { plan, dual_objective: None });
         }
         let solution = entropic::solve(
             linearized,
@@ -263,11 +304,15 @@ impl State {
             self.model_weight,
             Some(&self.potentials),
             workspace,
-            &options.entropic,
+            &entropic::Options { tolerance: self.direction_tolerance, ..options.entropic.clone() },
         )?;
         self.marginal_error = self.marginal_error.max(solution.marginal_error);
         self.potentials = solution.potentials;
-        Ok(solution.plan)
+        let is_undamped = self.model_weight <= problem.entropy_weight;
+        Ok(Direction {
+            plan: solution.plan,
+            dual_objective: is_undamped.then_some(solution.dual_objective),
+        })
     }
 
     /// C + η∇Ω_c(γᵏ) − τ ln γᵏ.
@@ -309,28 +354,29 @@ impl State {
             &options.entropic,
         )?;
         self.marginal_error = self.marginal_error.max(undamped.marginal_error);
-        let slope = inner_product(self.plan.view(), self.gradient.view());
-        let here = self.objective.transport
-            + self.objective.entropy
-            + problem.regularization_weight * slope;
         self.potentials = undamped.potentials;
-        Ok(here - undamped.dual_objective)
+        Ok(self.linearized_objective(problem) - undamped.dual_objective)
     }
 
-    fn finish(&mut self, duality_gap: f64, iterations: usize, stop: Stop) -> GcgSolution {
-        let mut history = std::mem::take(&mut self.history);
-        if let Some(last) = history.last_mut() {
+    /// ⟨γ, C + η∇Ω_c(γ)⟩ + λ Ω_s(γ) at the plan.
+    fn linearized_objective(&self, problem: &GcgProblem<'_>) -> f64 {
+        let slope = inner_product(self.plan.view(), self.gradient.view());
+        self.objective.transport + self.objective.entropy + problem.regularization_weight * slope
+    }
+
+    fn finish(mut self, duality_gap: f64, iterations: usize, stop: Stop) -> GcgSolution {
+        if let Some(last) = self.history.last_mut() {
             last.gap = duality_gap;
         }
         GcgSolution {
-            plan: std::mem::take(&mut self.plan),
-            potentials: self.potentials.clone(),
+            plan: self.plan,
+            potentials: self.potentials,
             objective: self.objective,
             duality_gap,
             iterations,
             stop,
             marginal_error: self.marginal_error,
-            history,
+            history: self.history,
         }
     }
 }
@@ -354,30 +400,14 @@ fn objective(
 }
 
 /// ⟨γ, C⟩ and Σ γ ln γ.
-pub(crate) fn transport_and_negentropy(
-    plan: ArrayView2<'_, f64>,
-    cost: ArrayView2<'_, f64>,
-) -> (f64, f64) {
-    let mut sums = (0.0, 0.0);
-    let mut costs_buffer = Vec::new();
-    for (plan, cost) in plan.rows().into_iter().zip(cost.rows()) {
-        let cost = cost.as_slice().unwrap_or_else(|| {
-            costs_buffer.clear();
-            costs_buffer.extend(cost.iter());
-            &costs_buffer
-        });
-        let masses;
-        let plan = match plan.as_slice() {
-            Some(plan) => plan,
-            None => {
-                masses = plan.to_vec();
-                &masses
-            }
+fn transport_and_negentropy(plan: ArrayView2<'_, f64>, cost: ArrayView2<'_, f64>) -> (f64, f64) {
+    plan.rows().into_iter().zip(cost.rows()).fold((0.0, 0.0), |sums, (plan, cost)| {
+        let (transport, negentropy) = match (plan.as_slice(), cost.as_slice()) {
+            (Some(plan), Some(cost)) => cost_and_negentropy(plan, cost),
+            _ => cost_and_negentropy(&plan.to_vec(), &cost.to_vec()),
         };
-        let (transport, negentropy) = cost_and_negentropy(plan, cost);
-        sums = (sums.0 + transport, sums.1 + negentropy);
-    }
-    sums
+        (sums.0 + transport, sums.1 + negentropy)
+    })
 }
 
 fn inner_product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> f64 {

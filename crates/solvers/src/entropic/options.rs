@@ -23,16 +23,20 @@ impl Default for Options {
 /// Dual potentials of a solution. A sample without mass has the potential −∞.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Potentials {
+    /// f.
     pub source: Array1<f64>,
+    /// g.
     pub target: Array1<f64>,
 }
 
 /// The solution for one λ.
 #[derive(Debug, Clone)]
 pub struct Solution {
+    /// λ.
     pub entropy_weight: f64,
     /// The transport plan γ; its marginals hold to rounding.
     pub plan: Array2<f64>,
+    /// What the plan is made of.
     pub potentials: Potentials,
     /// Σ γ C.
     pub transport_cost: f64,
@@ -44,6 +48,7 @@ pub struct Solution {
     pub marginal_error: f64,
     /// Newton steps since the previous solution.
     pub iterations: usize,
+    /// Why the solve ended.
     pub stop: Stop,
 }
 

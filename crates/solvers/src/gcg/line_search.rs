@@ -76,7 +76,8 @@ pub(super) fn search(
 
     let end = transport + entropy(1.0) + at_end;
     let curvature_step = (start / (start - end)).clamp(SHORTEST_STEP, LONGEST_STEP);
-    if end <= 0.0 {
+    // Up to the accuracy of the search: rounding must not shorten a full step.
+    if end <= ACCURACY * start.abs() {
         let curvature_step = if end < start { 1.0 } else { curvature_step.max(1.0) };
         return Found { step: 1.0, descent: -start, curvature_step };
     }

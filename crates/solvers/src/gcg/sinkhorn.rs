@@ -6,27 +6,21 @@ use ndarray::{Array2, ArrayView2};
 use crate::elementary::{dot, exp_shifted, scale_and_accumulate};
 use crate::entropic::Potentials;
 
-/// A sweep costs about a thirtieth of a Newton step, so more of them would be better spent there.
-const SWEEPS: usize = 40;
+/// A sweep costs about a thirtieth of a Newton step, and a solve takes several of those.
+const SWEEPS: usize = 60;
 /// The error has to fall by this factor over [`PATIENCE`] sweeps, or the rest is hopeless.
 const PROGRESS: f64 = 0.5;
 const PATIENCE: usize = 8;
 
-/// A balanced plan, before its projection.
-pub(super) struct Balanced {
-    pub plan: Array2<f64>,
-    /// L1 error of the column sums before the projection.
-    pub marginal_error: f64,
-}
-
-/// Balances exp((f ⊕ g − C)/w) from the target potentials given, which it updates on success.
+/// Balances exp((f ⊕ g − C)/w) from the target potentials given, until the column sums are off by the
+/// tolerance, and moves the result onto the marginals. Updates the potentials on success.
 pub(super) fn balance(
     cost: ArrayView2<'_, f64>,
     (source_mass, target_mass): (&[f64], &[f64]),
     weight: f64,
     potentials: &mut Potentials,
     tolerance: f64,
-) -> Option<Balanced> {
+) -> Option<Array2<f64>> {
     let mut kernel = Kernel::at(cost, source_mass, weight, potentials)?;
     let mut scaling = vec![1.0; target_mass.len()];
     let mut sums = kernel.column_sums();
@@ -35,14 +29,12 @@ pub(super) fn balance(
         let error = column_error(&sums, &scaling, target_mass);
         if error <= tolerance {
             kernel.write_potentials(weight, &scaling, potentials);
-            return Some(Balanced {
-                plan: kernel.into_plan(&scaling, source_mass, target_mass),
-                marginal_error: error,
-            });
+            return Some(kernel.into_plan(&scaling, source_mass, target_mass));
         }
         if sweep % PATIENCE == 0 {
-            // NaN counts as no progress.
-            if !(error <= PROGRESS * reference) {
+            let progresses = error <= PROGRESS * reference;
+            // A NaN does not.
+            if !progresses {
                 return None;
             }
             reference = error;
@@ -95,7 +87,9 @@ impl Kernel {
             }
             let sum = exp_shifted(entries, largest, weight.recip());
             let scale = source_mass[row] / sum;
-            entries.iter_mut().for_each(|entry| *entry *= scale);
+            for entry in entries {
+                *entry *= scale;
+            }
             source[row] = weight * scale.ln() - largest;
         }
         Some(Self { entries, row_scaling: vec![1.0; source_mass.len()], source })

@@ -1,5 +1,6 @@
 //! ℓp-ℓ1, the regularizer of OT-LpL1 (Courty, Flamary, Tuia, ECML 2014, doi:10.1007/978-3-662-44848-9_18):
-//! Ω(γ) = Σ_j Σ_cl (‖γ(I_cl, j)‖₁ + ε)^p with p < 1.
+//! Ω(γ) = Σ_j Σ_cl [(‖γ(I_cl, j)‖₁ + ε)^p − ε^p] with p < 1. The constant ε^p, which the authors leave in, makes
+//! an empty group count as zero, so that the size of Ω says something.
 //!
 //! It is concave, so its linearization lies above it: each full step of the generalized conditional
 //! gradient is a step of majorization-minimization.
@@ -74,7 +75,8 @@ impl Regularizer for LpL1 {
             .iter()
             .map(|class| {
                 self.sums(plan, class, &mut sums);
-                sums.iter().map(|sum| sum.powf(self.power)).sum::<f64>()
+                let empty = self.offset.powf(self.power);
+                sums.iter().map(|sum| sum.powf(self.power) - empty).sum::<f64>()
             })
             .sum()
     }

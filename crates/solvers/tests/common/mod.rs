@@ -56,3 +56,10 @@ pub fn assert_certified(cost: &Array2<f64>, a: &[f64], b: &[f64], solution: &Exa
     assert!(gap <= 1e-11 * scale, "gap {gap} at cost {}", solution.cost);
     assert!(gap <= 1e-9 * solution.cost.abs() + 1e-14 * scale);
 }
+
+/// A plan with positive masses that sum to one, and marginals of no particular form.
+pub fn random_plan(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let plan = Array2::from_shape_fn((rows, columns), |_| random.gen_range(0.1..1.0));
+    &plan / plan.sum()
+}
