@@ -127,13 +127,13 @@ mod tests {
 
     #[test]
     fn the_domains_have_the_papers_numbers_of_samples_and_classes() {
-        let office = [("C", 1123), ("A", 958), ("W", 295), ("D", 157)];
-        let expected: [(&str, usize, usize, &[(&str, usize)]); 5] = [
-            ("digits", 256, 10, &[("U", 1800), ("M", 2000)]),
+        let office = &[("C", 1123), ("A", 958), ("W", 295), ("D", 157)][..];
+        let expected = [
+            ("digits", 256, 10, &[("U", 1800), ("M", 2000)][..]),
             ("pie", 1024, 68, &[("P1", 3332), ("P2", 1629), ("P3", 1632), ("P4", 1632)]),
-            ("office-surf", 800, 10, &office),
-            ("office-decaf6", 4096, 10, &office),
-            ("office-decaf7", 4096, 10, &office),
+            ("office-surf", 800, 10, office),
+            ("office-decaf6", 4096, 10, office),
+            ("office-decaf7", 4096, 10, office),
         ];
         assert_eq!(SETS.len(), expected.len());
         for (set, (id, width, classes, domains)) in SETS.iter().zip(expected) {
