@@ -22,4 +22,10 @@ pub enum Error {
         "{what}, row {row}, column {column} is not a finite number; distances to it mean nothing."
     )]
     NotFinite { what: &'static str, row: usize, column: usize },
+
+    #[error(
+        "the features are so large that squared distances leave the range of numbers; \
+         divide them by a constant or standardise them first."
+    )]
+    Overflow,
 }

@@ -28,13 +28,17 @@ pub fn nearest_neighbours(
             let best = scores.fold(f64::INFINITY, |best, &score| best.min(score));
             // A sum of `width` products is off by at most width · ε · ‖x‖‖q‖ on either side.
             let scale = largest_norm + query.dot(&query);
+            // Every score, distance and partial sum is at most 4 · scale.
+            if !(4.0 * scale).is_finite() {
+                return Err(Error::Overflow);
+            }
             let doubt = 8.0 * (query.len() + 4) as f64 * f64::EPSILON * scale;
             let candidates = scores
                 .iter()
                 .enumerate()
                 .filter(|&(_, &score)| score <= best + doubt)
                 .map(|(index, _)| index);
-            nearest.push(nearest_among(candidates, training, query));
+            nearest.push(nearest_among(candidates, training, query).ok_or(Error::Overflow)?);
         }
     }
     Ok(nearest)
@@ -57,20 +61,19 @@ fn nearest_among(
     candidates: impl Iterator<Item = usize>,
     training: ArrayView2<'_, f64>,
     query: ArrayView1<'_, f64>,
-) -> usize {
+) -> Option<usize> {
     let mut candidates = candidates.peekable();
-    let first = candidates.next().unwrap_or(0);
+    let first = candidates.next()?;
     // Nearly always there is one candidate only, and no distance to compute.
     if candidates.peek().is_none() {
-        return first;
+        return Some(first);
     }
     let distance = |index: usize| squared_distance(training.row(index), query);
-    candidates
-        .fold((first, distance(first)), |(best, smallest), index| {
-            let candidate = distance(index);
-            if candidate < smallest { (index, candidate) } else { (best, smallest) }
-        })
-        .0
+    let (nearest, _) = candidates.fold((first, distance(first)), |(best, smallest), index| {
+        let candidate = distance(index);
+        if candidate < smallest { (index, candidate) } else { (best, smallest) }
+    });
+    Some(nearest)
 }
 
 fn squared_distance(first: ArrayView1<'_, f64>, second: ArrayView1<'_, f64>) -> f64 {
@@ -146,6 +149,17 @@ mod tests {
         let training = scatter(2 * BLOCK + 5, 3, 0.0);
         let all: Vec<usize> = (0..training.nrows()).collect();
         assert_eq!(nearest_neighbours(training.view(), training.view()).unwrap(), all);
+    }
+
+    #[test]
+    fn distances_beyond_the_range_of_numbers_are_refused() {
+        let near = array![[0.0, 0.0], [1.0, 1.0]];
+        let far = array![[1e160, 0.0], [1e160, 1e160]];
+        for (training, queries) in [(&near, &far), (&far, &near), (&far, &far)] {
+            assert_eq!(nearest_neighbours(training.view(), queries.view()), Err(Error::Overflow));
+        }
+        let large = &far / 1e10;
+        assert_eq!(nearest_neighbours(large.view(), large.view()).unwrap(), [0, 1]);
     }
 
     #[test]

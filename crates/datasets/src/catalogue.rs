@@ -120,3 +120,32 @@ impl DomainEntry {
         self.class_counts.iter().sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_domains_have_the_papers_numbers_of_samples_and_classes() {
+        let office = &[("C", 1123), ("A", 958), ("W", 295), ("D", 157)][..];
+        let expected = [
+            ("digits", 256, 10, &[("U", 1800), ("M", 2000)][..]),
+            ("pie", 1024, 68, &[("P1", 3332), ("P2", 1629), ("P3", 1632), ("P4", 1632)]),
+            ("office-surf", 800, 10, office),
+            ("office-decaf6", 4096, 10, office),
+            ("office-decaf7", 4096, 10, office),
+        ];
+        assert_eq!(SETS.len(), expected.len());
+        for (set, (id, width, classes, domains)) in SETS.iter().zip(expected) {
+            assert_eq!((set.id, set.width, set.class_names().len()), (id, width, classes));
+            let found: Vec<_> =
+                set.domains.iter().map(|entry| (entry.abbreviation, entry.samples())).collect();
+            assert_eq!(found, domains);
+            for entry in set.domains {
+                assert_eq!(entry.class_counts.len(), classes, "{id} {}", entry.abbreviation);
+                let smallest = entry.class_counts.iter().min().copied().unwrap_or(0);
+                assert!(entry.source_per_class <= smallest, "{id} {}", entry.abbreviation);
+            }
+        }
+    }
+}

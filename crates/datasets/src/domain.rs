@@ -1,14 +1,14 @@
 //! A domain: samples, their labels and the names of the classes, checked once when it is made.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{ArcArray2, Array2, ArrayView2};
 
 use crate::error::{Error, Result};
 
-/// Labelled samples of one distribution. Always non-empty, finite and consistent.
+/// Labelled samples of one distribution. Always non-empty, finite and consistent. A clone shares the features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Domain {
     name: String,
-    features: Array2<f64>,
+    features: ArcArray2<f64>,
     labels: Vec<usize>,
     class_names: Vec<String>,
 }
@@ -49,7 +49,7 @@ impl Domain {
         } else {
             features.as_standard_layout().into_owned()
         };
-        Ok(Self { name, features, labels, class_names })
+        Ok(Self { name, features: features.into_shared(), labels, class_names })
     }
 
     /// Makes a domain from the labels as a file spells them. The classes are the distinct spellings,
@@ -116,24 +116,22 @@ impl Domain {
     }
 }
 
-/// Gives all domains of an experiment one list of classes, so that equal indices mean equal classes.
+/// Gives both domains of a pair one list of classes, so that equal indices mean equal classes.
 /// A class that a domain lacks stays in its list, with no samples.
 #[must_use]
-pub fn align_classes(domains: Vec<Domain>) -> Vec<Domain> {
+pub fn align_classes(first: &Domain, second: &Domain) -> (Domain, Domain) {
     // Catalogued classes come in an order of their own (named objects, 68 subjects): keep it.
-    if domains.windows(2).all(|pair| pair[0].class_names == pair[1].class_names) {
-        return domains;
+    if first.class_names == second.class_names {
+        return (first.clone(), second.clone());
     }
-    let union = distinct_classes(domains.iter().flat_map(|domain| &domain.class_names));
-    domains
-        .into_iter()
-        .map(|domain| {
-            let to_union: Vec<usize> =
-                domain.class_names.iter().map(|class| position(&union, class)).collect();
-            let labels = domain.labels.iter().map(|&label| to_union[label]).collect();
-            Domain { labels, class_names: union.clone(), ..domain }
-        })
-        .collect()
+    let union = distinct_classes(first.class_names.iter().chain(&second.class_names));
+    let aligned = |domain: &Domain| {
+        let to_union: Vec<usize> =
+            domain.class_names.iter().map(|class| position(&union, class)).collect();
+        let labels = domain.labels.iter().map(|&label| to_union[label]).collect();
+        Domain { labels, class_names: union.clone(), ..domain.clone() }
+    };
+    (aligned(first), aligned(second))
 }
 
 /// Fails unless both domains have the same number of features.
@@ -235,12 +233,12 @@ mod tests {
         let first = Domain::from_label_names("X", array![[0.], [1.]], &names(&["a", "c"])).unwrap();
         let second =
             Domain::from_label_names("Y", array![[0.], [1.]], &names(&["b", "c"])).unwrap();
-        let aligned = align_classes(vec![first, second]);
-        for domain in &aligned {
+        let (first, second) = align_classes(&first, &second);
+        for domain in [&first, &second] {
             assert_eq!(domain.class_names(), ["a", "b", "c"]);
         }
-        assert_eq!(aligned[0].labels(), [0, 2]);
-        assert_eq!(aligned[1].labels(), [1, 2]);
+        assert_eq!(first.labels(), [0, 2]);
+        assert_eq!(second.labels(), [1, 2]);
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn name_hash(name: &str) -> u64 {
     })
 }
 
-/// Draws one trial of a pair.
+/// Draws one trial of a pair whose classes are aligned (see [`crate::align_classes`]).
 pub fn draw(source: &Domain, target: &Domain, sizes: DrawSizes, key: DrawKey<'_>) -> Result<Draw> {
     check_same_width(source, target)?;
     if sizes.source_per_class == 0 {
@@ -98,6 +98,7 @@ pub fn draw(source: &Domain, target: &Domain, sizes: DrawSizes, key: DrawKey<'_>
             problem: "one sample cannot be cut in two halves.".into(),
         });
     }
+    check_source_classes(source, target)?;
     let source_indices = per_class(
         source,
         sizes.source_per_class,
@@ -118,6 +119,22 @@ pub fn draw(source: &Domain, target: &Domain, sizes: DrawSizes, key: DrawKey<'_>
     Ok(Draw { source: source_indices, validation: order, test, labelled_target })
 }
 
+/// A target sample of a class without source samples could never be labelled right. The reverse is fine.
+fn check_source_classes(source: &Domain, target: &Domain) -> Result<()> {
+    let counts = source.class_counts().into_iter().zip(target.class_counts());
+    for (class, (in_source, in_target)) in source.class_names().iter().zip(counts) {
+        if in_source == 0 && in_target > 0 {
+            return Err(Error::ClassMissing {
+                source_domain: source.name().to_owned(),
+                target_domain: target.name().to_owned(),
+                class: class.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// `count` samples of each class that the domain has.
 fn per_class(
     domain: &Domain,
     count: usize,
@@ -131,8 +148,12 @@ fn per_class(
     for (sample, &label) in domain.labels().iter().enumerate() {
         members[label].push(sample);
     }
-    let mut drawn = Vec::with_capacity(count * members.len());
+    // Not with the capacity of the product: the count is a user's, and checked only below.
+    let mut drawn = Vec::new();
     for (class, mut members) in domain.class_names().iter().zip(members) {
+        if members.is_empty() {
+            continue;
+        }
         if members.len() < count {
             return Err(Error::ClassTooSmall {
                 domain: domain.name().to_owned(),

@@ -9,17 +9,19 @@ use crate::format::FormatError;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong with a file, a domain, a draw or a download.
+///
+/// A message tells the whole story. No field is called `source`: a chain of errors would print it again.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each variant's message says what its fields are")]
 pub enum Error {
-    #[error("{}: cannot read the file: {source}. Check the path and its permissions.", path.display())]
-    Read { path: PathBuf, source: io::Error },
+    #[error("{}: cannot read the file: {cause}. Check the path and its permissions.", path.display())]
+    Read { path: PathBuf, cause: io::Error },
 
-    #[error("{}: cannot write there: {source}. Choose another folder with --data DIR.", path.display())]
-    Write { path: PathBuf, source: io::Error },
+    #[error("{}: cannot write there: {cause}. Choose another folder with --data DIR.", path.display())]
+    Write { path: PathBuf, cause: io::Error },
 
-    #[error("{}: {source}", path.display())]
-    Format { path: PathBuf, source: FormatError },
+    #[error("{}: {cause}", path.display())]
+    Format { path: PathBuf, cause: FormatError },
 
     #[error("{}: {problem}", path.display())]
     Content { path: PathBuf, problem: String },
@@ -38,6 +40,12 @@ pub enum Error {
         needed: usize,
         setting: &'static str,
     },
+
+    #[error(
+        "domain {source_domain} has no sample of class {class}, which domain {target_domain} has. \
+         Remove that class from {target_domain}, or bring samples of it for {source_domain}."
+    )]
+    ClassMissing { source_domain: String, target_domain: String, class: String },
 
     #[error(
         "domains {first} and {second} differ in width: {first_width} and {second_width} features. \
@@ -86,8 +94,8 @@ pub enum DownloadError {
     #[error("{}: another process is downloading this file; wait for it to finish.", path.display())]
     Busy { path: PathBuf },
 
-    #[error("{}: cannot write the download: {source}. Choose another folder with --data DIR.", path.display())]
-    Write { path: PathBuf, source: io::Error },
+    #[error("{}: cannot write the download: {cause}. Choose another folder with --data DIR.", path.display())]
+    Write { path: PathBuf, cause: io::Error },
 }
 
 /// A file that is needed and nowhere to be found.

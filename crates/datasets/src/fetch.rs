@@ -85,23 +85,23 @@ impl Fetcher {
         progress: &dyn Progress,
     ) -> Result<(), DownloadError> {
         let partial = partial_path(path);
-        let cannot_write =
-            |source: io::Error| DownloadError::Write { path: partial.clone(), source };
+        let cannot_write = |cause: io::Error| DownloadError::Write { path: partial.clone(), cause };
         let mut attempt = 1;
         loop {
             let resumed = fs::metadata(&partial).is_ok_and(|data| data.len() > 0);
-            match self.transfer(url, &partial, progress) {
-                Ok(()) => {}
+            let _locked = match self.transfer(url, &partial, progress) {
+                // The lock on the file holds until it has its final name.
+                Ok(locked) => locked,
                 Err(DownloadError::Interrupted { .. }) if attempt < ATTEMPTS => {
                     attempt += 1;
                     continue;
                 }
                 Err(problem) => return Err(problem),
-            }
+            };
             let found = blob_id(&partial).map_err(cannot_write)?;
             if found == expected {
                 return fs::rename(&partial, path)
-                    .map_err(|source| DownloadError::Write { path: path.to_owned(), source });
+                    .map_err(|cause| DownloadError::Write { path: path.to_owned(), cause });
             }
             fs::remove_file(&partial).map_err(cannot_write)?;
             // What an earlier run left may be the damaged part: once more from the start.
@@ -116,13 +116,14 @@ impl Fetcher {
         }
     }
 
-    /// Brings what is missing of the partial file, which stays behind if the transfer breaks off.
+    /// Brings what is missing of the partial file, which stays behind if the transfer breaks off. The file is
+    /// locked for as long as the result lives.
     fn transfer(
         &self,
         url: &str,
         partial: &Path,
         progress: &dyn Progress,
-    ) -> Result<(), DownloadError> {
+    ) -> Result<File, DownloadError> {
         let unreachable =
             |reason: String| DownloadError::Unreachable { url: url.to_owned(), reason };
         let present = fs::metadata(partial).map_or(0, |data| data.len());
@@ -135,7 +136,9 @@ impl Fetcher {
             StatusCode::OK => 0,
             StatusCode::PARTIAL_CONTENT => present,
             // The partial file is complete already; verification decides.
-            StatusCode::RANGE_NOT_SATISFIABLE if present > 0 => return Ok(()),
+            StatusCode::RANGE_NOT_SATISFIABLE if present > 0 => {
+                return open_partial(partial, present);
+            }
             status => {
                 return Err(DownloadError::Status { url: url.to_owned(), status: status.as_u16() });
             }
@@ -160,7 +163,7 @@ impl Fetcher {
                 Err(problem) => return Err(interrupted(received, problem.to_string())),
             };
             file.write_all(&buffer[..count])
-                .map_err(|source| DownloadError::Write { path: partial.to_owned(), source })?;
+                .map_err(|cause| DownloadError::Write { path: partial.to_owned(), cause })?;
             received += count as u64;
             progress.at(received);
         }
@@ -168,7 +171,7 @@ impl Fetcher {
             Some(total) if received < total => {
                 Err(interrupted(received, "the server closed the connection".into()))
             }
-            _ => Ok(()),
+            _ => Ok(file),
         }
     }
 }
@@ -182,8 +185,7 @@ fn partial_path(path: &Path) -> PathBuf {
 
 /// Opens the partial file at `start`, for this process alone.
 fn open_partial(partial: &Path, start: u64) -> Result<File, DownloadError> {
-    let cannot_write =
-        |source: io::Error| DownloadError::Write { path: partial.to_owned(), source };
+    let cannot_write = |cause: io::Error| DownloadError::Write { path: partial.to_owned(), cause };
     // Only now, when the server has answered: a failed download leaves no empty folder behind.
     if let Some(folder) = partial.parent() {
         fs::create_dir_all(folder).map_err(cannot_write)?;
@@ -194,7 +196,7 @@ fn open_partial(partial: &Path, start: u64) -> Result<File, DownloadError> {
         Err(fs::TryLockError::WouldBlock) => {
             return Err(DownloadError::Busy { path: partial.to_owned() });
         }
-        Err(fs::TryLockError::Error(source)) => return Err(cannot_write(source)),
+        Err(fs::TryLockError::Error(cause)) => return Err(cannot_write(cause)),
     }
     file.set_len(start).map_err(cannot_write)?;
     Ok(file)

@@ -6,11 +6,11 @@ use serde::Deserialize;
 
 use crate::catalogue::{DataSet, DomainEntry};
 use crate::domain::Domain;
-use crate::error::{Error, MissingFile, Result};
+use crate::error::{DownloadError, Error, MissingFile, Result};
 use crate::fetch::{Fetcher, Progress};
-use crate::format::{self, DEFAULT_IMAGE_SIDE, ReadOptions};
+use crate::format::{self, DEFAULT_IMAGE_SIDE, Layout, MAX_IMAGE_SIDE, ReadOptions};
 use crate::locate::DataRoots;
-use crate::recognise::{self, Selection};
+use crate::recognise::{self, LabelPlace, Selection};
 
 /// Data on this machine, and the way to get what is missing.
 pub struct Library {
@@ -43,28 +43,40 @@ impl Library {
         wanted: &[(&DataSet, &DomainEntry)],
         progress: &dyn Progress,
     ) -> Result<()> {
-        let missing: Vec<MissingFile> = wanted
-            .iter()
-            .filter(|(set, entry)| self.find(set, entry).is_none())
-            .filter_map(|(set, entry)| self.fetch(set, entry, progress))
-            .collect();
-        if missing.is_empty() { Ok(()) } else { Err(Error::Missing(missing)) }
+        let missing: Vec<(&DataSet, &DomainEntry)> =
+            wanted.iter().copied().filter(|(set, entry)| self.find(set, entry).is_none()).collect();
+        self.fetch(&missing, progress)
     }
 
-    /// Downloads one file; says what is missing if that fails.
-    fn fetch(
+    /// Downloads the files of the domains, whether they are here or not. The error lists every one that could
+    /// not be had.
+    pub fn fetch(
         &self,
-        set: &DataSet,
-        entry: &DomainEntry,
+        wanted: &[(&DataSet, &DomainEntry)],
         progress: &dyn Progress,
-    ) -> Option<MissingFile> {
-        let missing = self.missing(set, entry);
-        let (Some(url), Some(source)) = (&missing.address, entry.source) else {
-            return Some(missing);
-        };
-        let path = missing.folder.join(entry.file);
-        let reason = self.fetcher.download(url, source.blob_id, &path, progress).err()?;
-        Some(MissingFile { reason: Some(reason), ..missing })
+    ) -> Result<()> {
+        let mut failed = Vec::new();
+        // All files come from one host; each attempt at a silent one takes half a minute.
+        let mut is_silent = false;
+        for (set, entry) in wanted {
+            let missing = self.missing(set, entry);
+            let (Some(url), Some(source)) = (&missing.address, entry.source) else {
+                failed.push(missing);
+                continue;
+            };
+            let path = missing.folder.join(entry.file);
+            let result = if is_silent {
+                let reason = "not tried: the host did not answer for the file before".to_owned();
+                Err(DownloadError::Unreachable { url: url.clone(), reason })
+            } else {
+                self.fetcher.download(url, source.blob_id, &path, progress)
+            };
+            if let Err(reason) = result {
+                is_silent |= matches!(reason, DownloadError::Unreachable { .. });
+                failed.push(MissingFile { reason: Some(reason), ..missing });
+            }
+        }
+        if failed.is_empty() { Ok(()) } else { Err(Error::Missing(failed)) }
     }
 
     fn missing(&self, set: &DataSet, entry: &DomainEntry) -> MissingFile {
@@ -123,18 +135,29 @@ impl Library {
 
     /// Reads a user's own domain; relative paths are looked for beside the config and below the data roots.
     pub fn load_own(&self, name: &str, own: &OwnDomain, config_folder: &Path) -> Result<Domain> {
+        // The parent of a bare file name is empty, and means the current folder.
+        let config_folder =
+            if config_folder.as_os_str().is_empty() { Path::new(".") } else { config_folder };
         let find = |file: &Path| {
-            self.roots.find_own(config_folder, file).ok_or_else(|| Error::Domain {
-                domain: name.to_owned(),
-                problem: format!(
-                    "there is no file {}. Looked for it in {}.",
-                    file.display(),
-                    std::iter::once(config_folder)
-                        .chain(self.roots.folders().iter().map(PathBuf::as_path))
-                        .map(|folder| folder.display().to_string())
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                ),
+            self.roots.find_own(config_folder, file).ok_or_else(|| {
+                let folders: Vec<&Path> = std::iter::once(config_folder)
+                    .chain(self.roots.folders().iter().map(PathBuf::as_path))
+                    .collect();
+                let problem = match folders.iter().find(|folder| folder.join(file).is_dir()) {
+                    Some(folder) => {
+                        format!("{} is a folder. Name the file in it.", folder.join(file).display())
+                    }
+                    None => format!(
+                        "there is no file {}. Looked for it in {}.",
+                        file.display(),
+                        folders
+                            .iter()
+                            .map(|folder| folder.display().to_string())
+                            .collect::<Vec<_>>()
+                            .join(", ")
+                    ),
+                };
+                Error::Domain { domain: name.to_owned(), problem }
             })
         };
         let features = find(&own.features)?;
@@ -148,19 +171,19 @@ impl Library {
 }
 
 /// A domain that a config names by its files.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnDomain {
     /// The file with the features, and with the labels too if `labels` is not given.
     pub features: PathBuf,
     /// The file with the labels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub labels: Option<PathBuf>,
     /// The name of the array with the features, if it has an unusual one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub features_array: Option<String>,
     /// The name of the array or column with the labels, if it has an unusual one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub labels_array: Option<String>,
     /// The side to which MNIST's 28 × 28 images are resized.
     #[serde(default = "default_image_side")]
@@ -178,19 +201,28 @@ pub fn read_labelled(
     selection: &Selection,
     options: ReadOptions,
 ) -> Result<(ndarray::Array2<f64>, Vec<String>)> {
+    if let Some(side) = options.image_side
+        && !(1..=MAX_IMAGE_SIDE).contains(&side)
+    {
+        return Err(Error::Parameter {
+            name: "image_side",
+            value: side.to_string(),
+            rule: "it is the side of a square image, 1 to 256 pixels",
+        });
+    }
     let contents = format::read(features_path, options)?;
     let labels = match labels_path {
         Some(path) => recognise::labels_alone(path, &format::read(path, options)?, selection)?,
         None => recognise::labels(features_path, &contents, selection)?
             .ok_or_else(|| recognise::missing_labels(features_path, &contents))?,
     };
-    // The labels' file may be the only one with an array of that name.
-    let in_features_file = Selection {
-        labels: selection.labels.clone().filter(|_| labels_path.is_none()),
-        ..selection.clone()
+    let place = match labels_path {
+        Some(_) => LabelPlace::Elsewhere,
+        None => selection.label_place(),
     };
-    let features = recognise::features(features_path, &contents, &in_features_file)?;
-    let features = recognise::orient(features_path, features, labels.len())?;
+    let wanted = selection.features.as_deref();
+    let features = recognise::features(features_path, &contents, wanted, place)?;
+    let features = recognise::orient(features_path, features, contents.layout, labels.len())?;
     Ok((features, labels))
 }
 
@@ -202,10 +234,17 @@ pub fn read_features(
     width: Option<usize>,
 ) -> Result<ndarray::Array2<f64>> {
     let contents = format::read(path, ReadOptions::default())?;
-    let features = recognise::features(path, &contents, &Selection::default())?;
-    match (samples, width) {
-        (Some(samples), _) => recognise::orient(path, features, samples),
-        (None, Some(width)) if features.ncols() != width && features.nrows() == width => {
+    // A table with as many columns as there are features has no labels among them.
+    let is_all_features = width == Some(contents.arrays.len());
+    let place = match contents.layout {
+        Layout::Columns if is_all_features => LabelPlace::Elsewhere,
+        _ => LabelPlace::Recognise,
+    };
+    let features = recognise::features(path, &contents, None, place)?;
+    let (rows, columns) = features.dim();
+    match (contents.layout, samples, width) {
+        (layout, Some(samples), _) => recognise::orient(path, features, layout, samples),
+        (Layout::Matrices, None, Some(width)) if columns != width && rows == width => {
             Ok(features.reversed_axes())
         }
         _ => Ok(features),

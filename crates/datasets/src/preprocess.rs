@@ -1,13 +1,13 @@
 //! Named steps from the features of a file to the features of an experiment.
 
 use ndarray::{Array2, ArrayViewMut1, Axis};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 
 /// One step, over a whole domain and before any draw.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     /// Each sample divided by the sum of its absolute values: counts become a histogram.
@@ -40,9 +40,10 @@ impl Step {
             Self::L1Rows => divide_rows(features, |row| row.iter().map(|value| value.abs()).sum()),
             Self::L2Rows => divide_rows(features, |row| row.dot(row).sqrt()),
             Self::Zscore => {
-                for mut column in features.columns_mut() {
+                for (place, mut column) in features.columns_mut().into_iter().enumerate() {
                     let mean = column.mean().unwrap_or(0.0);
                     let deviation = column.std(0.0);
+                    check_range(domain, "zscore", place, deviation)?;
                     // Rounding leaves a constant feature a deviation that is tiny but not zero.
                     let is_constant = deviation <= 1e-12 * mean.abs();
                     let scale = if is_constant { 0.0 } else { deviation.recip() };
@@ -50,9 +51,10 @@ impl Step {
                 }
             }
             Self::MinMax => {
-                for mut column in features.columns_mut() {
+                for (place, mut column) in features.columns_mut().into_iter().enumerate() {
                     let low = column.fold(f64::INFINITY, |low, &value| low.min(value));
                     let high = column.fold(f64::NEG_INFINITY, |high, &value| high.max(value));
+                    check_range(domain, "min_max", place, high - low)?;
                     let scale = if high > low { (high - low).recip() } else { 0.0 };
                     column.mapv_inplace(|value| (value - low) * scale);
                 }
@@ -80,11 +82,32 @@ impl Step {
 /// Divides each row by its size; a row of zeros stays as it is.
 fn divide_rows(features: &mut Array2<f64>, size: impl Fn(&ArrayViewMut1<'_, f64>) -> f64) {
     for mut row in features.axis_iter_mut(Axis(0)) {
-        let size = size(&row);
-        if size > 0.0 {
-            row /= size;
+        let mut of_row = size(&row);
+        let largest = row.fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        // The sum of squares leaves the range of f64 before the values do: bring them to 1 first.
+        if largest > 0.0 && !(of_row.is_normal()) {
+            row.mapv_inplace(|value| value / largest);
+            of_row = size(&row);
+        }
+        if of_row > 0.0 {
+            row /= of_row;
         }
     }
+}
+
+/// Values may be finite and their spread not: dividing by it would turn the feature to zeros.
+fn check_range(domain: &str, step: &str, place: usize, spread: f64) -> Result<()> {
+    if spread.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Domain {
+        domain: domain.to_owned(),
+        problem: format!(
+            "preprocessing step {step}: the values of column {} are too large to compute with. \
+             Divide them by a constant in the file.",
+            place + 1
+        ),
+    })
 }
 
 #[cfg(test)]
@@ -110,6 +133,26 @@ mod tests {
     #[test]
     fn unit_norm_keeps_the_direction() {
         assert_eq!(after(&[Step::L2Rows], array![[3., 4.]]), array![[0.6, 0.8]]);
+    }
+
+    #[test]
+    fn the_norm_of_huge_and_tiny_rows_is_still_one() {
+        let features = array![[3e200, 4e200], [3e-200, 4e-200]];
+        let unit = after(&[Step::L2Rows], features);
+        for (value, expected) in unit.iter().zip([0.6, 0.8, 0.6, 0.8]) {
+            assert!((value - expected).abs() < 1e-15, "{unit}");
+        }
+        assert_eq!(after(&[Step::L1Rows], array![[1e308, 1e308]]), array![[0.5, 0.5]]);
+    }
+
+    #[test]
+    fn a_spread_beyond_the_range_of_numbers_is_refused() {
+        for step in [Step::Zscore, Step::MinMax] {
+            let features = array![[1., -1e308], [2., 1e308]];
+            let domain = Domain::new("X", features, vec![0, 0], vec!["a".into()]).unwrap();
+            let text = preprocess(domain, &[step]).unwrap_err().to_string();
+            assert!(text.contains("the values of column 2 are too large"), "{text}");
+        }
     }
 
     #[test]

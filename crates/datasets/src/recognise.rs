@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
 use crate::error::{Error, Result};
 use crate::format::{Contents, Layout, NamedArray, Values};
@@ -14,6 +14,11 @@ const FEATURE_NAMES: &[&str] =
 const LABEL_NAMES: &[&str] =
     &["labels", "label", "gnd", "y", "y_src", "ys", "class", "classes", "target", "targets"];
 
+/// How names of label arrays begin, beyond those that are taken without asking: `Y_tar`, `labels_test`.
+const LABEL_BEGINNINGS: &[&str] = &["y", "label", "gnd", "class", "target"];
+/// Names that pandas gives to its index.
+const INDEX_NAMES: &[&str] = &["", "Unnamed: 0"];
+
 /// Which arrays to take, where the names alone do not say.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
@@ -23,30 +28,62 @@ pub struct Selection {
     pub labels: Option<String>,
 }
 
-/// Finds the features in a file that may also hold labels. Samples are not yet oriented.
+/// Where the labels of the samples in a file are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum LabelPlace<'a> {
+    /// In another file: every column of this one is a feature, whatever its name.
+    Elsewhere,
+    /// In this file, under this name.
+    Named(&'a str),
+    /// In this file under one of the known names, or nowhere.
+    Recognise,
+}
+
+impl Selection {
+    /// The place of the labels in a file that may hold them.
+    pub(crate) fn label_place(&self) -> LabelPlace<'_> {
+        self.labels.as_deref().map_or(LabelPlace::Recognise, LabelPlace::Named)
+    }
+}
+
+/// Whether a name alone says that labels are under it.
+pub(crate) fn is_label_name(name: &str) -> bool {
+    LABEL_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Finds the features in a file that may also hold labels, and checks that they are finite numbers: only
+/// here rows and columns are still the file's. Samples are not yet oriented.
 pub(crate) fn features(
     path: &Path,
     contents: &Contents,
-    selection: &Selection,
+    wanted: Option<&str>,
+    labels: LabelPlace<'_>,
 ) -> Result<Array2<f64>> {
     match contents.layout {
-        Layout::Columns => feature_columns(path, contents, selection),
+        Layout::Columns => feature_columns(path, contents, wanted, labels),
         Layout::Matrices => {
-            let array = match find(path, contents, selection.features.as_deref(), FEATURE_NAMES)? {
-                Some(array) => array,
-                None => only_matrix(contents).ok_or_else(|| {
-                    nothing_found(path, contents, "features", "features_array", FEATURE_NAMES)
-                })?,
+            let found = match wanted {
+                Some(wanted) => Some(named(path, contents, wanted)?),
+                None => first_known(contents, FEATURE_NAMES).or_else(|| only_matrix(contents)),
             };
-            match &array.values {
-                Values::Numbers(matrix) => Ok(matrix.clone()),
-                _ => Err(content(
+            let array = found.ok_or_else(|| {
+                nothing_found(path, contents, "features", "features_array", FEATURE_NAMES)
+            })?;
+            let Values::Numbers(matrix) = &array.values else {
+                return Err(content(
                     path,
                     format!(
-                        "the features must be a numeric matrix, but there is {}.",
+                        "the features must be a numeric matrix, but there is {}. \
+                         Save them as one matrix with a sample a row.",
                         array.describe()
                     ),
-                )),
+                ));
+            };
+            match matrix.indexed_iter().find(|(_, value)| !value.is_finite()) {
+                None => Ok(matrix.clone()),
+                Some(((row, column), value)) => {
+                    Err(not_finite(path, row, &(column + 1).to_string(), *value))
+                }
             }
         }
     }
@@ -58,9 +95,29 @@ pub(crate) fn labels(
     contents: &Contents,
     selection: &Selection,
 ) -> Result<Option<Vec<String>>> {
-    find(path, contents, selection.labels.as_deref(), LABEL_NAMES)?
-        .map(|array| label_names(path, array))
-        .transpose()
+    let found = label_array(path, contents, selection.label_place())?;
+    // A file of two domains (X_src, Y_src, X_tar, Y_tar): labels of the first are wrong for the second.
+    if let (Some(features), None, Layout::Matrices) =
+        (&selection.features, &selection.labels, contents.layout)
+    {
+        let candidates: Vec<&str> = contents
+            .arrays
+            .iter()
+            .filter(|array| looks_like_labels(array) && array.name != *features)
+            .map(|array| array.name.as_str())
+            .collect();
+        if candidates.len() > 1 {
+            return Err(content(
+                path,
+                format!(
+                    "features_array = {features:?} does not say which labels go with it: {} look like \
+                     labels. Name one with labels_array = \"…\".",
+                    candidates.join(" and ")
+                ),
+            ));
+        }
+    }
+    found.map(|array| label_names(path, array)).transpose()
 }
 
 /// The labels of a file that holds nothing else of interest: a sole array needs no known name.
@@ -69,8 +126,8 @@ pub(crate) fn labels_alone(
     contents: &Contents,
     selection: &Selection,
 ) -> Result<Vec<String>> {
-    if let Some(found) = labels(path, contents, selection)? {
-        return Ok(found);
+    if let Some(array) = label_array(path, contents, selection.label_place())? {
+        return label_names(path, array);
     }
     match contents.arrays.as_slice() {
         [array] => label_names(path, array),
@@ -83,12 +140,25 @@ pub(crate) fn missing_labels(path: &Path, contents: &Contents) -> Error {
     nothing_found(path, contents, "labels", "labels_array", LABEL_NAMES)
 }
 
-/// Turns the features so that each row is a sample, given how many samples there are.
-pub(crate) fn orient(path: &Path, features: Array2<f64>, samples: usize) -> Result<Array2<f64>> {
-    match features.dim() {
-        (rows, _) if rows == samples => Ok(features),
-        (_, columns) if columns == samples => Ok(features.reversed_axes()),
-        (rows, columns) => Err(content(
+/// Turns the features so that each row is a sample, given how many samples there are. The rows of a table
+/// are samples already.
+pub(crate) fn orient(
+    path: &Path,
+    features: Array2<f64>,
+    layout: Layout,
+    samples: usize,
+) -> Result<Array2<f64>> {
+    match (layout, features.dim()) {
+        (_, (rows, _)) if rows == samples => Ok(features),
+        (Layout::Columns, (rows, _)) => Err(content(
+            path,
+            format!(
+                "the table has {rows} rows and there are {samples} labels. \
+                 Each row of a table is one sample and needs one label."
+            ),
+        )),
+        (Layout::Matrices, (_, columns)) if columns == samples => Ok(features.reversed_axes()),
+        (Layout::Matrices, (rows, columns)) => Err(content(
             path,
             format!(
                 "the features are {rows}×{columns} and there are {samples} labels: neither side matches. \
@@ -98,8 +168,13 @@ pub(crate) fn orient(path: &Path, features: Array2<f64>, samples: usize) -> Resu
     }
 }
 
-fn feature_columns(path: &Path, contents: &Contents, selection: &Selection) -> Result<Array2<f64>> {
-    if let Some(wanted) = &selection.features {
+fn feature_columns(
+    path: &Path,
+    contents: &Contents,
+    wanted: Option<&str>,
+    labels: LabelPlace<'_>,
+) -> Result<Array2<f64>> {
+    if let Some(wanted) = wanted {
         return Err(content(
             path,
             format!(
@@ -108,32 +183,13 @@ fn feature_columns(path: &Path, contents: &Contents, selection: &Selection) -> R
             ),
         ));
     }
-    let label_column = find(path, contents, selection.labels.as_deref(), LABEL_NAMES)?;
+    let label_column = label_array(path, contents, labels)?;
     let columns = contents
         .arrays
         .iter()
-        .filter(|array| label_column.is_none_or(|label| !std::ptr::eq(*array, label)))
-        .map(|array| match &array.values {
-            Values::Numbers(column) => Ok(column.view()),
-            Values::Text(entries) => {
-                let bad = entries.iter().position(|entry| entry.trim().parse::<f64>().is_err());
-                let row = bad.unwrap_or(0);
-                Err(content(
-                    path,
-                    format!(
-                        "column {:?}, row {}: {:?} is not a number. \
-                         Remove the column, or name it with labels_array if it holds the labels.",
-                        array.name,
-                        row + 1,
-                        entries[row]
-                    ),
-                ))
-            }
-            Values::Other(_) => Err(content(
-                path,
-                format!("{} is not numeric. Remove it from the table.", array.describe()),
-            )),
-        })
+        .enumerate()
+        .filter(|(_, array)| label_column.is_none_or(|label| !std::ptr::eq(*array, label)))
+        .map(|(place, array)| feature_column(path, place, array))
         .collect::<Result<Vec<_>>>()?;
     if columns.is_empty() {
         return Err(content(path, "the table has no feature columns.".into()));
@@ -142,24 +198,112 @@ fn feature_columns(path: &Path, contents: &Contents, selection: &Selection) -> R
         .map_err(|_| content(path, "the columns of the table differ in length.".into()))
 }
 
-fn find<'a>(
+fn feature_column<'a>(
+    path: &Path,
+    place: usize,
+    array: &'a NamedArray,
+) -> Result<ArrayView2<'a, f64>> {
+    match &array.values {
+        Values::Numbers(column) => {
+            let counts_rows = column.iter().enumerate().all(|(row, &value)| value == row as f64);
+            if INDEX_NAMES.contains(&array.name.as_str()) && counts_rows && column.nrows() > 1 {
+                return Err(content(
+                    path,
+                    format!(
+                        "column {} has no name and counts the rows: it is an index and no feature. \
+                         Remove it (pandas: to_csv(index=False)).",
+                        place + 1
+                    ),
+                ));
+            }
+            match column.iter().enumerate().find(|(_, value)| !value.is_finite()) {
+                None => Ok(column.view()),
+                Some((row, value)) => {
+                    let column = format!("{:?}", array.name);
+                    Err(not_finite(path, row, &column, *value))
+                }
+            }
+        }
+        Values::Text(entries) => {
+            let bad = entries.iter().position(|entry| entry.trim().parse::<f64>().is_err());
+            let row = bad.unwrap_or(0);
+            Err(content(
+                path,
+                format!(
+                    "column {:?}, row {}: {:?} is not a number. \
+                     Remove the column, or name it with labels_array if it holds the labels.",
+                    array.name,
+                    row + 1,
+                    entries.get(row).map_or("", String::as_str)
+                ),
+            ))
+        }
+        Values::Other(_) => Err(content(
+            path,
+            format!("{} is not numeric. Remove it from the table.", array.describe()),
+        )),
+    }
+}
+
+fn not_finite(path: &Path, row: usize, column: &str, value: f64) -> Error {
+    content(
+        path,
+        format!(
+            "the value in row {}, column {column} is {value}. Every feature must be a finite number; \
+             remove the sample or fill the value in.",
+            row + 1
+        ),
+    )
+}
+
+/// The array with the labels, if the file has one. In a table two candidates are one too many: each is a
+/// column of the same samples, and taking one would make the other a feature.
+fn label_array<'a>(
     path: &Path,
     contents: &'a Contents,
-    wanted: Option<&str>,
-    known: &[&str],
+    place: LabelPlace<'_>,
 ) -> Result<Option<&'a NamedArray>> {
-    if let Some(wanted) = wanted {
-        let found = contents.arrays.iter().find(|array| array.name == wanted);
-        return found.map(Some).ok_or_else(|| {
-            content(
-                path,
-                format!("there is no array {wanted:?}. It holds: {}.", inventory(contents)),
-            )
-        });
+    match place {
+        LabelPlace::Elsewhere => return Ok(None),
+        LabelPlace::Named(wanted) => return named(path, contents, wanted).map(Some),
+        LabelPlace::Recognise => {}
     }
-    Ok(known.iter().find_map(|name| {
-        contents.arrays.iter().find(|array| array.name.eq_ignore_ascii_case(name))
-    }))
+    if contents.layout == Layout::Columns {
+        let mut candidates = contents.arrays.iter().filter(|array| is_label_name(&array.name));
+        if let (Some(first), Some(second)) = (candidates.next(), candidates.next()) {
+            return Err(content(
+                path,
+                format!(
+                    "both {} and {} look like labels; name one with labels_array = \"…\".",
+                    first.name, second.name
+                ),
+            ));
+        }
+    }
+    Ok(first_known(contents, LABEL_NAMES))
+}
+
+fn named<'a>(path: &Path, contents: &'a Contents, wanted: &str) -> Result<&'a NamedArray> {
+    contents.arrays.iter().find(|array| array.name == wanted).ok_or_else(|| {
+        content(path, format!("there is no array {wanted:?}. It holds: {}.", inventory(contents)))
+    })
+}
+
+fn first_known<'a>(contents: &'a Contents, known: &[&str]) -> Option<&'a NamedArray> {
+    known
+        .iter()
+        .find_map(|name| contents.arrays.iter().find(|array| array.name.eq_ignore_ascii_case(name)))
+}
+
+/// Whether an array has the shape of labels and a name that begins like theirs.
+fn looks_like_labels(array: &NamedArray) -> bool {
+    let name = array.name.to_ascii_lowercase();
+    let is_vector = match &array.values {
+        Values::Numbers(matrix) => matrix.nrows() == 1 || matrix.ncols() == 1,
+        Values::Text(_) => true,
+        Values::Other(_) => false,
+    };
+    is_vector && LABEL_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
 }
 
 /// The sole matrix of a file with more than one column and row, whatever its name.
@@ -175,13 +319,27 @@ fn only_matrix(contents: &Contents) -> Option<&NamedArray> {
 
 fn label_names(path: &Path, array: &NamedArray) -> Result<Vec<String>> {
     match &array.values {
-        Values::Text(entries) => Ok(entries.clone()),
+        Values::Text(entries) => entries
+            .iter()
+            .enumerate()
+            .map(|(row, entry)| match entry.trim() {
+                "" => Err(content(
+                    path,
+                    format!(
+                        "the label of row {} is empty. Fill it in, or remove the sample.",
+                        row + 1
+                    ),
+                )),
+                label => Ok(label.to_owned()),
+            })
+            .collect(),
         Values::Numbers(matrix) if matrix.nrows() == 1 || matrix.ncols() == 1 => matrix
             .iter()
             .enumerate()
             .map(|(row, &value)| {
                 if value.fract() == 0.0 && value.abs() < 1e15 {
-                    Ok(format!("{value:.0}"))
+                    // Adding 0 makes −0 the class of 0.
+                    Ok(format!("{:.0}", value + 0.0))
                 } else {
                     Err(content(
                         path,
@@ -196,7 +354,8 @@ fn label_names(path: &Path, array: &NamedArray) -> Result<Vec<String>> {
         _ => Err(content(
             path,
             format!(
-                "the labels must be one number or text a sample, but there is {}.",
+                "the labels must be one number or text a sample, but there is {}. \
+                 Save them as a vector of whole numbers.",
                 array.describe()
             ),
         )),

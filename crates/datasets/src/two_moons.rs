@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 /// The middle of the upper moon's centre (0, 0) and the lower moon's (1, ½).
 pub const PAIR_CENTRE: [f64; 2] = [0.5, 0.25];
 
+/// The most samples that one moon may have.
+const MAX_SAMPLES: usize = 1_000_000;
+
 /// The problem's parameters; the default is the paper's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoMoons {
@@ -74,15 +77,19 @@ impl TwoMoons {
         })
     }
 
-    fn check(&self) -> Result<()> {
+    /// Fails if a parameter has no meaning.
+    pub fn check(&self) -> Result<()> {
         let refuse = |name, value: String, rule| Err(Error::Parameter { name, value, rule });
-        for (name, count) in [
-            ("source_per_class", self.source_per_class),
-            ("target_per_class", self.target_per_class),
-            ("test_samples", self.test_samples / 2),
+        for (name, count, moons) in [
+            ("source_per_class", self.source_per_class, 1),
+            ("target_per_class", self.target_per_class, 1),
+            ("test_samples", self.test_samples, 2),
         ] {
-            if count == 0 {
+            if count < moons {
                 return refuse(name, count.to_string(), "each moon needs at least one sample");
+            }
+            if count > moons * MAX_SAMPLES {
+                return refuse(name, count.to_string(), "a moon has at most 1000000 samples");
             }
         }
         if !(self.noise.is_finite() && self.noise >= 0.0) {

@@ -312,6 +312,7 @@ fn without_network_every_missing_file_is_listed_with_address_and_folder() {
         &format!("to   {place}"),
         "dslr_decaf7.mat (office-decaf7 D)",
         "no public source: bring your own copy",
+        "not tried: the host did not answer for the file before",
         "--data DIR or OTDA_DATA",
     ] {
         assert!(text.contains(expected), "{expected:?} is not in {text}");

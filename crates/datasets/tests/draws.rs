@@ -138,5 +138,7 @@ fn parameters_without_meaning_are_refused_by_name() {
     assert!(message(TwoMoons { noise: -0.1, ..paper }).starts_with("noise = -0.1 is not allowed"));
     assert!(message(TwoMoons { angle: f64::NAN, ..paper }).starts_with("angle = NaN"));
     assert!(message(TwoMoons { source_per_class: 0, ..paper }).starts_with("source_per_class = 0"));
-    assert!(message(TwoMoons { test_samples: 1, ..paper }).starts_with("test_samples"));
+    assert!(message(TwoMoons { test_samples: 1, ..paper }).starts_with("test_samples = 1 is"));
+    let huge = TwoMoons { target_per_class: usize::MAX, ..paper };
+    assert!(message(huge).ends_with("a moon has at most 1000000 samples."));
 }

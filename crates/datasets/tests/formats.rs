@@ -230,6 +230,96 @@ fn features_and_labels_may_come_in_files_of_different_formats() {
 }
 
 #[test]
+fn a_feature_may_be_called_like_a_label_if_the_labels_are_elsewhere() {
+    let (_folder, paths) = in_folder(&[
+        ("xy.csv", b"x,y\n1,2\n3,4\n5,6\n".to_vec()),
+        ("labels.csv", b"mug\nbike\nmug\n".to_vec()),
+    ]);
+    let domain = load(&paths[0], Some(&paths[1]));
+    assert_eq!(domain.features(), ndarray::array![[1., 2.], [3., 4.], [5., 6.]]);
+    assert_eq!(domain.class_names(), ["bike", "mug"]);
+    assert_eq!(domain.labels(), [1, 0, 1]);
+    // A target of two features, without labels.
+    let target = datasets::read_features(&paths[0], None, Some(2)).unwrap();
+    assert_eq!(target, domain.features());
+}
+
+#[test]
+fn the_first_line_of_one_column_is_a_name_or_a_label() {
+    for (text, expected) in [
+        ("mug\nbike\n", &["mug", "bike"][..]),
+        ("label\nmug\nbike\n", &["mug", "bike"]),
+        ("kind\n1\n2\n", &["1", "2"]),
+        ("1\n2\n", &["1", "2"]),
+    ] {
+        let (_folder, paths) = in_folder(&[("y.csv", text.as_bytes().to_vec())]);
+        assert_eq!(datasets::read_labels(&paths[0]).unwrap(), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn spaces_around_labels_and_the_sign_of_zero_make_no_classes() {
+    let (_folder, paths) = in_folder(&[
+        ("text.csv", b"a,label\n1, mug\n2,mug\n".to_vec()),
+        ("numbers.csv", b"a,label\n1,-0.0\n2,0\n".to_vec()),
+    ]);
+    assert_eq!(load(&paths[0], None).class_names(), ["mug"]);
+    assert_eq!(load(&paths[1], None).class_names(), ["0"]);
+}
+
+#[test]
+fn a_missing_value_in_the_first_line_does_not_make_it_a_header() {
+    let contents = read("x.csv", b"1,,3\n4,5,6\n");
+    assert_eq!(contents.arrays.len(), 3);
+    assert!(matches!(&contents.arrays[0].values, Values::Numbers(column) if column.nrows() == 2));
+}
+
+/// A `.npy` of this type and shape.
+fn npy_of(descriptor: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let header =
+        format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+#[test]
+fn half_precision_numbers_are_read() {
+    // 1, −2, the smallest subnormal, the largest number, ⅓ rounded.
+    let bits = [0x3c00_u16, 0xc000, 0x0001, 0x7bff, 0x3555];
+    let expected = [1.0, -2.0, 2_f64.powi(-24), 65504.0, 0.333_251_953_125];
+    let little: Vec<u8> = bits.iter().flat_map(|half| half.to_le_bytes()).collect();
+    let big: Vec<u8> = bits.iter().flat_map(|half| half.to_be_bytes()).collect();
+    for (descriptor, data) in [("<f2", little), (">f2", big)] {
+        let contents = read("x.npy", &npy_of(descriptor, "(5,)", &data));
+        assert_eq!(numbers(&contents, "").column(0).to_vec(), expected, "{descriptor}");
+    }
+}
+
+#[test]
+fn an_odd_array_in_an_archive_does_not_spoil_the_others() {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in [
+        ("X.npy", common::npy()),
+        ("y.npy", npy_of("<i8", "(4,)", &[1_i64, 2, 2, 1].map(i64::to_le_bytes).concat())),
+        ("names.npy", npy_of("|O", "(4,)", &[0; 32])),
+        ("scalar.npy", npy_of("<f8", "()", &[0; 8])),
+    ] {
+        archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        std::io::Write::write_all(&mut archive, &bytes).unwrap();
+    }
+    let bytes = archive.finish().unwrap().into_inner();
+    let contents = read("x.npz", &bytes);
+    for place in [2, 3] {
+        assert!(matches!(contents.arrays[place].values, Values::Other(_)), "{contents:?}");
+    }
+    let (_folder, paths) = in_folder(&[("x.npz", bytes)]);
+    assert_eq!(load(&paths[0], None).features(), features());
+}
+
+#[test]
 fn an_array_of_any_name_can_be_selected() {
     let bytes = common::mat_of(vec![
         common::mat_array("fts", &(features() * 2.0)),

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use datasets::{Domain, read_features, read_labels};
+use datasets::format::ReadOptions;
+use datasets::{Domain, Selection, read_features, read_labelled, read_labels};
 use ndarray::{Array1, Array2};
 use serde::Serialize;
 use solvers::cost::{Metric, cost_matrix, normalize_cost};
@@ -140,8 +141,12 @@ enum KnownLabels {
 
 impl Input {
     fn read(arguments: &AdaptArguments) -> Result<Self> {
-        let labels = read_labels(arguments.labels.as_deref().unwrap_or(&arguments.source))?;
-        let features = read_features(&arguments.source, Some(labels.len()), None)?;
+        let (features, labels) = read_labelled(
+            &arguments.source,
+            arguments.labels.as_deref(),
+            &Selection::default(),
+            ReadOptions::default(),
+        )?;
         let source = Domain::from_label_names("source", features, &labels)?;
         let target_labels = arguments.target_labels.as_deref().map(read_labels).transpose()?;
         let target = read_features(

@@ -1,17 +1,20 @@
 //! What can be typed after `runner`.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use solvers::cost::{Metric, Normalization};
 
+use crate::methods::METHODS;
+
 /// Reproduces the tables of "Optimal Transport for Domain Adaptation".
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true, args_conflicts_with_subcommands = true)]
+#[command(version, arg_required_else_help = true, subcommand_precedence_over_arg = true)]
 pub struct Arguments {
     #[command(flatten)]
     pub run: RunArguments,
+    #[command(flatten)]
+    pub location: DataLocation,
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -24,7 +27,7 @@ pub enum Command {
     Adapt(AdaptArguments),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, PartialEq, Eq, Args)]
 pub struct RunArguments {
     /// The experiment, for example configs/office.toml
     pub config: Option<PathBuf>,
@@ -34,23 +37,26 @@ pub struct RunArguments {
     /// Runs these pairs only, for example C-A,D-W
     #[arg(long, value_delimiter = ',', value_name = "PAIRS")]
     pub pairs: Option<Vec<String>>,
-    /// Runs these methods only, for example 1nn
-    #[arg(long, value_delimiter = ',', value_name = "METHODS")]
+    #[arg(long, value_delimiter = ',', value_name = "METHODS", help = methods_help())]
     pub methods: Option<Vec<String>>,
     /// Draws with this seed instead of the config's
     #[arg(long)]
     pub seed: Option<u64>,
     /// Uses this many threads [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<NonZeroUsize>,
-    /// Writes the tables to this folder [default: results/<name>]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Writes the tables to this folder [default: results/<name>, or results/<name>/partial if another
+    /// option changes what the config runs]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Prints the table and nothing else
     #[arg(short, long)]
     pub quiet: bool,
-    #[command(flatten)]
-    pub location: DataLocation,
+}
+
+fn methods_help() -> String {
+    let known: Vec<&str> = METHODS.iter().map(|method| method.id).collect();
+    format!("Runs these methods only; known are {}", known.join(", "))
 }
 
 #[derive(Debug, Args)]
@@ -67,8 +73,6 @@ pub struct DataLocation {
 pub struct DataArguments {
     #[command(subcommand)]
     pub command: Option<DataCommand>,
-    #[command(flatten)]
-    pub location: DataLocation,
 }
 
 #[derive(Debug, Subcommand)]

@@ -29,6 +29,8 @@ pub struct Experiment {
     pub data: Data,
     pub pairs: Vec<Pair>,
     pub methods: Vec<&'static Method>,
+    /// Whether the command line changes what the config runs.
+    pub is_partial: bool,
 }
 
 /// Source and target, by name.
@@ -48,7 +50,13 @@ impl std::fmt::Display for Pair {
 #[derive(Debug)]
 pub enum Data {
     /// A set of the catalogue, preprocessed and drawn.
-    Catalogued { set: &'static DataSet, preprocessing: Vec<Step>, draw: DrawConfig },
+    Catalogued {
+        set: &'static DataSet,
+        preprocessing: Vec<Step>,
+        draw: DrawConfig,
+        /// Whether pairs whose files cannot be had are left out.
+        skip_missing: bool,
+    },
     /// Files that the config names.
     Own {
         domains: IndexMap<String, OwnDomain>,
@@ -85,12 +93,12 @@ impl DrawConfig {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawConfig {
-    seed: u64,
+    seed: Option<u64>,
     #[serde(default = "paper_trials")]
     trials: u64,
-    data: RawData,
+    data: Option<RawData>,
+    draw: Option<RawDraw>,
     #[serde(default)]
-    draw: RawDraw,
     methods: IndexMap<String, toml::Table>,
 }
 
@@ -106,6 +114,8 @@ struct RawData {
     pairs: Option<Vec<String>>,
     preprocessing: Option<Vec<Step>>,
     two_moons: Option<RawTwoMoons>,
+    #[serde(default)]
+    skip_missing: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -129,6 +139,10 @@ struct RawDraw {
 
 const SYNTHETIC: &str = "synthetic";
 const TWO_MOONS: &str = "two-moons";
+/// The sets that need no files.
+pub const GENERATED_SETS: [&str; 2] = [SYNTHETIC, TWO_MOONS];
+/// More trials than anybody needs; what comes of a slip must not fill the memory.
+const MAX_TRIALS: u64 = 10_000;
 
 impl Experiment {
     /// Reads a config and applies what the command line overrides.
@@ -144,36 +158,56 @@ impl Experiment {
     fn check(raw: RawConfig, path: &Path, arguments: &RunArguments) -> Result<Self> {
         let trials = arguments.trials.unwrap_or(raw.trials);
         ensure!(trials > 0, "trials = 0: at least one trial is needed");
+        ensure!(trials <= MAX_TRIALS, "trials = {trials}: at most {MAX_TRIALS} are possible");
+        let seed = arguments.seed.or(raw.seed).context("there is no seed: add seed = 1")?;
+        let raw_data =
+            raw.data.context("there is no [data]: add [data] with set = \"office-surf\"")?;
+        ensure!(!raw.methods.is_empty(), "there are no methods: add [methods.1nn], for example");
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let draw = DrawConfig {
-            usual: raw.draw.source_per_class,
-            of_domain: raw.draw.source_per_class_of,
-        };
         let config_folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        let written_pairs = arguments.pairs.as_ref().or(raw.data.pairs.as_ref()).cloned();
-        let (data, available) = check_data(raw.data, draw, config_folder)?;
-        let pairs = match written_pairs {
-            None => available,
-            Some(written) => written
-                .iter()
-                .map(|text| find_pair(text, &available))
-                .collect::<Result<Vec<_>>>()?,
+        let written_pairs = raw_data.pairs.clone();
+        let (data, available) = check_data(raw_data, raw.draw, config_folder)?;
+        let has_angles = matches!(data, Data::TwoMoons(_));
+        let config_pairs = choose_pairs(written_pairs.as_deref(), &available, has_angles)?;
+        let pairs = match &arguments.pairs {
+            None => config_pairs.clone(),
+            written => choose_pairs(written.as_deref(), &available, has_angles)?,
         };
-        ensure!(!pairs.is_empty(), "no pairs to run: name at least two domains");
         for (method, settings) in &raw.methods {
             if let Some(key) = settings.keys().next() {
                 bail!("[methods.{method}] has no setting {key:?}: leave it empty");
             }
         }
-        let written = arguments.methods.clone();
-        let methods = check_methods(&written.unwrap_or_else(|| raw.methods.into_keys().collect()))?;
-        Ok(Self { name, seed: arguments.seed.unwrap_or(raw.seed), trials, data, pairs, methods })
+        let config_methods = check_methods(&raw.methods.into_keys().collect::<Vec<_>>())?;
+        let methods = match &arguments.methods {
+            None => config_methods.clone(),
+            Some(written) => check_methods(written)?,
+        };
+        let ids = |methods: &[&Method]| methods.iter().map(|method| method.id).collect::<Vec<_>>();
+        let is_partial = trials != raw.trials
+            || raw.seed != Some(seed)
+            || pairs != config_pairs
+            || ids(&methods) != ids(&config_methods);
+        Ok(Self { name, seed, trials, data, pairs, methods, is_partial })
+    }
+
+    /// Where the tables go: what the command line changed must not replace the config's own results.
+    pub fn default_folder(&self) -> PathBuf {
+        let folder = Path::new("results").join(&self.name);
+        if self.is_partial { folder.join("partial") } else { folder }
     }
 }
 
 /// The data and every pair that it allows.
-fn check_data(raw: RawData, draw: DrawConfig, config_folder: PathBuf) -> Result<(Data, Vec<Pair>)> {
-    let RawData { set, domains, preprocessing, two_moons, .. } = raw;
+fn check_data(
+    raw: RawData,
+    draw: Option<RawDraw>,
+    config_folder: PathBuf,
+) -> Result<(Data, Vec<Pair>)> {
+    let RawData { set, domains, preprocessing, two_moons, skip_missing, .. } = raw;
+    let has_draw = draw.is_some();
+    let draw = draw.unwrap_or_default();
+    let draw = DrawConfig { usual: draw.source_per_class, of_domain: draw.source_per_class_of };
     ensure!(
         two_moons.is_none() || set.as_deref() == Some(TWO_MOONS),
         "[data.two_moons] needs set = \"{TWO_MOONS}\""
@@ -187,9 +221,17 @@ fn check_data(raw: RawData, draw: DrawConfig, config_folder: PathBuf) -> Result<
         }
         (Some(TWO_MOONS), None) => {
             ensure!(preprocessing.is_none(), "two moons are generated and not preprocessed");
+            ensure!(
+                !has_draw,
+                "[draw] does not apply to two moons: their sizes are in [data.two_moons]"
+            );
             let raw = two_moons.unwrap_or_default();
             let angles = raw.angles.clone().unwrap_or(PAPER_ANGLES.to_vec());
-            let pairs = angles
+            ensure!(!angles.is_empty(), "[data.two_moons] angles = []: name at least one angle");
+            if let Some(angle) = angles.iter().find(|angle| !angle.is_finite()) {
+                bail!("[data.two_moons] angles has {angle}: an angle is a number of degrees");
+            }
+            let pairs: Vec<Pair> = angles
                 .iter()
                 .map(|angle| Pair { source: "0".into(), target: angle.to_string() })
                 .collect();
@@ -201,7 +243,7 @@ fn check_data(raw: RawData, draw: DrawConfig, config_folder: PathBuf) -> Result<
         }
         (Some(id), None) => {
             let set = DataSet::find(id).map_err(|_| {
-                let known = || SETS.iter().map(|set| set.id).chain([SYNTHETIC, TWO_MOONS]);
+                let known = || SETS.iter().map(|set| set.id).chain(GENERATED_SETS);
                 anyhow::anyhow!(
                     "[data] set = {id:?} is not known.{} Known are {}",
                     suggestion(id, known()),
@@ -210,7 +252,7 @@ fn check_data(raw: RawData, draw: DrawConfig, config_folder: PathBuf) -> Result<
             })?;
             let names = set.domains.iter().map(|domain| domain.abbreviation.to_owned()).collect();
             let preprocessing = preprocessing.unwrap_or_else(|| set.preprocessing.to_vec());
-            (Data::Catalogued { set, preprocessing, draw }, names)
+            (Data::Catalogued { set, preprocessing, draw, skip_missing }, names)
         }
         (None, Some(domains)) => {
             let names: Vec<String> = domains.keys().cloned().collect();
@@ -218,6 +260,10 @@ fn check_data(raw: RawData, draw: DrawConfig, config_folder: PathBuf) -> Result<
             (Data::Own { domains, config_folder, preprocessing, draw }, names)
         }
     };
+    ensure!(
+        !skip_missing || matches!(data, Data::Catalogued { .. }),
+        "[data] skip_missing = true needs a published set"
+    );
     check_draw_names(&data, &names)?;
     Ok((data, ordered_pairs(&names)))
 }
@@ -264,13 +310,33 @@ fn ordered_pairs(names: &[String]) -> Vec<Pair> {
         .collect()
 }
 
+/// The pairs to run: all of them, or those written.
+fn choose_pairs(
+    written: Option<&[String]>,
+    available: &[Pair],
+    has_angles: bool,
+) -> Result<Vec<Pair>> {
+    let pairs = match written {
+        None => available.to_vec(),
+        Some(written) => written
+            .iter()
+            .map(|text| find_pair(text.trim(), available, has_angles))
+            .collect::<Result<Vec<_>>>()?,
+    };
+    ensure!(!pairs.is_empty(), "no pairs to run: name at least two domains, or at least one pair");
+    for (place, pair) in pairs.iter().enumerate() {
+        ensure!(!pairs[..place].contains(pair), "pair {pair} is named twice: remove one of them");
+    }
+    Ok(pairs)
+}
+
 /// Reads `C-A`, `C->A` or `C→A`; for two moons the angle alone.
-fn find_pair(text: &str, available: &[Pair]) -> Result<Pair> {
+fn find_pair(text: &str, available: &[Pair], has_angles: bool) -> Result<Pair> {
     let spellings = |pair: &Pair| {
         let Pair { source, target } = pair;
         [format!("{source}-{target}"), format!("{source}->{target}"), format!("{source}→{target}")]
     };
-    let is_angle = |pair: &Pair| pair.source == "0" && pair.target == text;
+    let is_angle = |pair: &Pair| has_angles && pair.target == text;
     let found = available
         .iter()
         .find(|pair| spellings(pair).iter().any(|spelling| spelling == text) || is_angle(pair));

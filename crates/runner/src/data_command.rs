@@ -1,17 +1,18 @@
 //! `runner data`: what is here, what can be fetched, and the paper's Table 2.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use datasets::{DataSet, DomainEntry, Library, SETS, blob_id};
 use serde::Serialize;
 
-use crate::cli::{DataArguments, DataCommand, Format};
+use crate::cli::{DataArguments, DataCommand, DataLocation, Format};
+use crate::config::GENERATED_SETS;
 use crate::progress::DownloadBars;
 use crate::run_command::library;
 use crate::table::Table;
 
 /// Runs one of the data commands; without one, the list.
-pub fn run(arguments: &DataArguments) -> Result<()> {
-    let library = library(&arguments.location);
+pub fn run(arguments: &DataArguments, location: &DataLocation) -> Result<()> {
+    let library = library(location)?;
     match &arguments.command {
         None => list(&library),
         Some(DataCommand::Fetch { sets }) => fetch(&library, sets),
@@ -28,7 +29,7 @@ fn list(library: &Library) -> Result<()> {
             }
             None => ("missing".into(), String::new(), String::new()),
             Some(path) => {
-                let read = |source| datasets::Error::Read { path: path.clone(), source };
+                let read = |cause| datasets::Error::Read { path: path.clone(), cause };
                 let bytes = path.metadata().map_err(read)?.len();
                 let state = match entry.source {
                     Some(source) if blob_id(&path).map_err(read)? == source.blob_id => "verified",
@@ -53,7 +54,7 @@ fn list(library: &Library) -> Result<()> {
     }
     let header = ["set", "domain", "file", "state", "size", "where"].map(str::to_owned).to_vec();
     println!("{}", Table { header, rows }.to_screen());
-    println!("Generated, always there: two-moons, synthetic.");
+    println!("Generated, always there: {}.", GENERATED_SETS.join(", "));
     println!("Looked for data in:");
     for folder in library.roots().folders() {
         println!("  {}", folder.display());
@@ -69,11 +70,18 @@ fn list(library: &Library) -> Result<()> {
 }
 
 fn fetch(library: &Library, names: &[String]) -> Result<()> {
+    let (generated, names): (Vec<&str>, Vec<&str>) =
+        names.iter().map(String::as_str).partition(|name| GENERATED_SETS.contains(name));
+    for name in generated {
+        println!("{name} is generated: nothing to fetch.");
+    }
     let sets: Vec<&DataSet> =
         names.iter().map(|name| DataSet::find(name)).collect::<datasets::Result<_>>()?;
     let wanted: Vec<(&DataSet, &DomainEntry)> =
         sets.iter().flat_map(|&set| set.domains.iter().map(move |entry| (set, entry))).collect();
-    library.fetch_missing(&wanted, &DownloadBars::default())?;
+    let needed: Vec<(&DataSet, &DomainEntry)> =
+        wanted.iter().copied().filter(|(set, entry)| needs_fetching(library, set, entry)).collect();
+    library.fetch(&needed, &DownloadBars::default())?;
     for (set, entry) in wanted {
         let domain = library.load(set, entry)?;
         let path = library.find(set, entry).context("the file was there a moment ago")?;
@@ -89,6 +97,20 @@ fn fetch(library: &Library, names: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Whether the file of a domain is missing, or published and does not load.
+fn needs_fetching(library: &Library, set: &DataSet, entry: &DomainEntry) -> bool {
+    if library.find(set, entry).is_none() {
+        return true;
+    }
+    match library.load(set, entry) {
+        Err(problem) if entry.source.is_some() => {
+            eprintln!("{problem}\nFetching it again.");
+            true
+        }
+        _ => false,
+    }
+}
+
 /// A row of the paper's Table 2; the numbers are those of the loaded file.
 #[derive(Debug, Serialize)]
 struct SummaryRow {
@@ -102,19 +124,28 @@ struct SummaryRow {
 
 fn summary(library: &Library, format: Format) -> Result<()> {
     let mut rows = Vec::new();
+    let mut unreadable = 0;
     for (set, entry) in every_domain() {
         let present = library.find(set, entry).is_some();
         // A file that nobody publishes is listed only where a user brought it.
         if !present && entry.source.is_none() {
             continue;
         }
-        let domain = if present { Some(library.load(set, entry)?) } else { None };
-        if domain.is_none() {
+        let domain = if present {
+            library
+                .load(set, entry)
+                .inspect_err(|problem| {
+                    eprintln!("{problem}");
+                    unreadable += 1;
+                })
+                .ok()
+        } else {
             eprintln!(
                 "{} {} is missing; `runner data fetch {}` downloads it.",
                 set.id, entry.abbreviation, set.id
             );
-        }
+            None
+        };
         rows.push(SummaryRow {
             problem: set.problem,
             domain: entry.name,
@@ -130,6 +161,11 @@ fn summary(library: &Library, format: Format) -> Result<()> {
         Format::Json => println!("{}", serde_json::to_string_pretty(&rows)?),
         Format::Csv => print!("{}", summary_table(&rows).to_csv()),
         Format::Table => println!("{}", summary_table(&rows).to_screen()),
+    }
+    if unreadable > 0 {
+        bail!(
+            "{unreadable} of the files cannot be used; `runner data fetch SET` replaces published ones"
+        );
     }
     Ok(())
 }

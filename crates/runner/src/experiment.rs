@@ -2,8 +2,8 @@
 
 use anyhow::{Context as _, Result};
 use datasets::{
-    Domain, DrawKey, DrawSizes, Library, Progress, Step, TwoMoons, align_classes, draw, preprocess,
-    synthetic_benchmark,
+    DataSet, Domain, DomainEntry, DrawKey, DrawSizes, Library, Progress, Step, TwoMoons,
+    align_classes, draw, preprocess, synthetic_benchmark,
 };
 use ndarray::{Array2, Axis};
 
@@ -47,7 +47,7 @@ impl Tasks {
             experiment.pairs.iter().any(|pair| pair.source == name || pair.target == name)
         };
         let drawn = |domains: Vec<Domain>, steps: &[Step], per_class: &dyn Fn(&str) -> usize| {
-            let domains = align_classes(domains)
+            let domains = domains
                 .into_iter()
                 .map(|domain| {
                     let source_per_class = per_class(domain.name());
@@ -58,7 +58,10 @@ impl Tasks {
         };
         let usual = |draw: &DrawConfig, name: &str| draw.source_per_class(name, None);
         match &experiment.data {
-            Data::TwoMoons(moons) => Ok(Self::TwoMoons { seed, moons: *moons }),
+            Data::TwoMoons(moons) => {
+                moons.check()?;
+                Ok(Self::TwoMoons { seed, moons: *moons })
+            }
             Data::Synthetic { preprocessing, draw } => {
                 drawn(synthetic_benchmark(seed)?, preprocessing, &|name| usual(draw, name))
             }
@@ -70,14 +73,12 @@ impl Tasks {
                     .collect::<Result<_>>()?;
                 drawn(domains, preprocessing, &|name| usual(draw, name))
             }
-            Data::Catalogued { set, preprocessing, draw } => {
-                let entries: Vec<_> =
-                    set.domains.iter().filter(|entry| is_used(entry.abbreviation)).collect();
-                let wanted: Vec<_> = entries.iter().map(|&entry| (*set, entry)).collect();
+            Data::Catalogued { set, preprocessing, draw, .. } => {
+                let wanted = used_entries(experiment, set);
                 library.fetch_missing(&wanted, progress)?;
-                let domains = entries
+                let domains = wanted
                     .iter()
-                    .map(|entry| Ok(library.load(set, entry)?))
+                    .map(|(set, entry)| Ok(library.load(set, entry)?))
                     .collect::<Result<_>>()?;
                 drawn(domains, preprocessing, &|name| {
                     let catalogued = set.domain(name).ok().map(|entry| entry.source_per_class);
@@ -110,14 +111,55 @@ impl Tasks {
                     source_per_class: source.source_per_class,
                     labelled_target_per_class: 0,
                 };
-                let drawn = draw(&source.domain, &target.domain, sizes, key(*seed))?;
-                Ok(Task {
-                    source: rows(&source.domain, &drawn.source),
-                    test: rows(&target.domain, &drawn.test),
-                })
+                // A pair is a matter of its two domains: what classes others have changes nothing.
+                let (source, target) = align_classes(&source.domain, &target.domain);
+                let drawn = draw(&source, &target, sizes, key(*seed))?;
+                Ok(Task { source: rows(&source, &drawn.source), test: rows(&target, &drawn.test) })
             }
         }
     }
+}
+
+/// The catalogue's entries that some pair uses.
+fn used_entries<'a>(
+    experiment: &Experiment,
+    set: &'a DataSet,
+) -> Vec<(&'a DataSet, &'a DomainEntry)> {
+    let is_used = |entry: &&DomainEntry| {
+        experiment
+            .pairs
+            .iter()
+            .any(|pair| [&pair.source, &pair.target].iter().any(|name| *name == entry.abbreviation))
+    };
+    set.domains.iter().filter(is_used).map(|entry| (set, entry)).collect()
+}
+
+/// Where the config allows it, removes the pairs whose files cannot be had, and names them on stderr.
+/// If no pair would be left, the error says what is missing.
+pub fn leave_out_missing(
+    experiment: &mut Experiment,
+    library: &Library,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let Data::Catalogued { set, skip_missing: true, .. } = experiment.data else { return Ok(()) };
+    let problem = match library.fetch_missing(&used_entries(experiment, set), progress) {
+        Err(problem @ datasets::Error::Missing(_)) => problem,
+        result => return Ok(result?),
+    };
+    let is_there =
+        |name: &str| set.domain(name).is_ok_and(|entry| library.find(set, entry).is_some());
+    let (present, missing): (Vec<Pair>, Vec<Pair>) = experiment
+        .pairs
+        .iter()
+        .cloned()
+        .partition(|pair| is_there(&pair.source) && is_there(&pair.target));
+    if present.is_empty() {
+        return Err(problem.into());
+    }
+    let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    eprintln!("{problem}\nPairs left out (skip_missing = true): {}.", missing.join(", "));
+    experiment.pairs = present;
+    Ok(())
 }
 
 fn rows(domain: &Domain, indices: &[usize]) -> Labelled {

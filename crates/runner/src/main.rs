@@ -29,9 +29,15 @@ fn main() -> ExitCode {
 
 fn run() -> anyhow::Result<()> {
     let arguments = cli::Arguments::parse();
+    let is_run = arguments.run != cli::RunArguments::default();
     match arguments.command {
-        Some(cli::Command::Data(data)) => data_command::run(&data),
+        Some(_) if is_run => {
+            anyhow::bail!(
+                "a config and its options do not go with a subcommand: give one or the other"
+            )
+        }
+        Some(cli::Command::Data(data)) => data_command::run(&data, &arguments.location),
         Some(cli::Command::Adapt(adapt)) => adapt_command::run(&adapt),
-        None => run_command::run(&arguments.run),
+        None => run_command::run(&arguments.run, &arguments.location),
     }
 }

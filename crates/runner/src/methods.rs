@@ -1,4 +1,4 @@
-//! The registry of methods: one entry drives the config's names, the tables' columns and the help.
+//! The registry of methods: one entry drives the config's names, the tables' columns and `--help`.
 
 use anyhow::Result;
 

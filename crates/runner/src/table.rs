@@ -20,7 +20,11 @@ impl Table {
 
     /// For a Markdown file.
     pub fn to_markdown(&self) -> String {
-        self.drawn(presets::ASCII_MARKDOWN)
+        let escaped = |fields: &Vec<String>| -> Vec<String> {
+            fields.iter().map(|field| field.replace('|', "\\|")).collect()
+        };
+        let rows = self.rows.iter().map(escaped).collect();
+        Self { header: escaped(&self.header), rows }.drawn(presets::ASCII_MARKDOWN)
     }
 
     /// For machines.
@@ -180,6 +184,12 @@ mod tests {
         assert_eq!(table.rows[0], ["C->A", "+0.5 [20.54]"]);
         assert_eq!(table.rows[1], ["D->W", "-1.3 [51.26]"]);
         assert_eq!(table.rows[2], ["mean", "-0.4"]);
+    }
+
+    #[test]
+    fn bars_in_markdown_do_not_cut_a_cell() {
+        let table = Table { header: vec!["a|b".into()], rows: vec![vec!["c|d".into()]] };
+        assert_eq!(table.to_markdown(), "| a\\|b |\n|------|\n| c\\|d |");
     }
 
     #[test]

@@ -9,13 +9,22 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs the program with no data anywhere and no network.
+/// A committed config.
+fn committed(name: &str) -> String {
+    workspace().join("configs").join(name).display().to_string()
+}
+
+/// Runs the program with no data anywhere, not even in the workspace, and no network.
 fn runner(arguments: &[&str]) -> Output {
     let nowhere = tempfile::tempdir().unwrap();
+    runner_in(nowhere.path(), arguments)
+}
+
+fn runner_in(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_runner"))
-        .current_dir(workspace())
-        .env("OTDA_DATA", nowhere.path())
-        .env("XDG_CACHE_HOME", nowhere.path())
+        .current_dir(folder)
+        .env("OTDA_DATA", "")
+        .env("XDG_CACHE_HOME", folder)
         .env("OTDA_MIRROR", "http://127.0.0.1:9")
         .args(arguments)
         .output()
@@ -59,7 +68,7 @@ fn the_quick_config_needs_no_data_and_threads_do_not_change_its_table() {
         let out = tempfile::tempdir().unwrap();
         let folder = out.path().join("new").display().to_string();
         let shown = stdout(&runner(&[
-            "configs/quick.toml",
+            &committed("quick.toml"),
             "--trials",
             "2",
             "--jobs",
@@ -79,7 +88,7 @@ fn the_quick_config_needs_no_data_and_threads_do_not_change_its_table() {
 fn two_moons_print_error_rates_by_angle() {
     let out = tempfile::tempdir().unwrap();
     let folder = out.path().display().to_string();
-    stdout(&runner(&["configs/two_moons.toml", "--trials", "3", "--out", &folder]));
+    stdout(&runner(&[&committed("two_moons.toml"), "--trials", "3", "--out", &folder]));
     let table = std::fs::read_to_string(out.path().join("table.csv")).unwrap();
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines[0], "method,10,20,30,40,50,70,90");
@@ -114,8 +123,11 @@ fn own_domains_run_from_files_of_any_format() {
 #[test]
 fn missing_data_lists_files_addresses_and_folders() {
     let out = tempfile::tempdir().unwrap();
-    let text =
-        complaint(&runner(&["configs/office.toml", "--out", &out.path().display().to_string()]));
+    let text = complaint(&runner(&[
+        &committed("office.toml"),
+        "--out",
+        &out.path().display().to_string(),
+    ]));
     assert_says(&text, "4 data files are missing");
     assert_says(&text, "amazon_SURF_L10.mat");
     assert_says(&text, "61bc949ec59a3b030476a04bb1dd647a1990eeca/data/amazon_SURF_L10.mat");
@@ -177,7 +189,7 @@ fn an_unwritable_folder_is_found_out_before_the_run() {
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
     let out = file.join("below").display().to_string();
-    let text = complaint(&runner(&["configs/quick.toml", "--out", &out]));
+    let text = complaint(&runner(&[&committed("quick.toml"), "--out", &out]));
     assert_says(&text, "choose another with --out DIR");
 }
 
@@ -207,4 +219,196 @@ fn fetching_an_unknown_set_lists_the_known_ones() {
         &complaint(&runner(&["data", "fetch", "faces"])),
         "Known: digits, pie, office-surf",
     );
+}
+
+/// Own domains by CSV, each with two samples of every class.
+fn own_domains(settings: &str, domains: &[(&str, &[u8])]) -> (tempfile::TempDir, String) {
+    let names: String = domains
+        .iter()
+        .map(|(name, _)| format!("{name} = {{ features = \"{name}.csv\" }}\n"))
+        .collect();
+    let (folder, path) = config(&format!(
+        "seed = 1\ntrials = 1\n{settings}\n[data.domains]\n{names}[draw]\nsource_per_class = 1\n[methods.1nn]\n"
+    ));
+    for (name, classes) in domains {
+        let rows: String =
+            classes.iter().map(|class| format!("{class},{class}\n{class}.1,{class}\n")).collect();
+        std::fs::write(folder.path().join(format!("{name}.csv")), format!("a,label\n{rows}"))
+            .unwrap();
+    }
+    (folder, path)
+}
+
+#[test]
+fn a_pair_depends_on_its_own_domains_alone() {
+    let domains: [(&str, &[u8]); 3] = [("X", &[1, 2]), ("Y", &[1, 2]), ("Z", &[1, 2, 3])];
+    let (folder, path) = own_domains("[data]\npairs = [\"X-Y\", \"Z-X\"]", &domains);
+    let out = folder.path().join("out").display().to_string();
+    stdout(&runner(&[&path, "--out", &out]));
+    let table = std::fs::read_to_string(folder.path().join("out/table.csv")).unwrap();
+    assert_eq!(table, "pair,1NN\nX->Y,100.00\nZ->X,100.00\nmean,100.00\n");
+    let text = complaint(&runner(&[&path, "--pairs", "X-Z", "--out", &out]));
+    assert_says(&text, "domain X has no sample of class 3, which domain Z has");
+}
+
+#[test]
+fn a_complaint_is_printed_once() {
+    let (folder, path) = own_domains("", &[("X", &[1]), ("Y", &[1])]);
+    std::fs::write(folder.path().join("X.csv"), [0xff]).unwrap();
+    let text = complaint(&runner(&[&path]));
+    assert_eq!(text.matches("is not UTF-8").count(), 1, "{text}");
+    let unreadable = complaint(&runner(&[
+        "adapt", "--method", "ot-exact", "--source", "no.csv", "--target", "no.csv",
+    ]));
+    assert_eq!(unreadable.matches("os error").count(), 1, "{unreadable}");
+}
+
+#[test]
+fn absurd_sizes_are_refused_before_anything_is_allocated() {
+    let huge = u64::MAX / 2;
+    let synthetic = "[data]\nset = \"synthetic\"\n[methods.1nn]\n";
+    assert_says(&refusal(&format!("seed = 1\ntrials = {huge}\n{synthetic}")), "at most 10000");
+    assert_says(
+        &refusal(&format!("seed = 1\n{synthetic}[draw]\nsource_per_class = {huge}\n")),
+        "the draw needs",
+    );
+    assert_says(
+        &refusal(&format!("{TWO_MOONS}[data.two_moons]\ntest_samples = {huge}\n")),
+        "a moon has at most 1000000 samples",
+    );
+    let many = runner(&[&committed("quick.toml"), "--jobs", "100000"]);
+    assert_says(&String::from_utf8_lossy(&many.stderr), "100000 is not in 1..=1024");
+}
+
+const TWO_MOONS: &str = "seed = 1\ntrials = 1\n[data]\nset = \"two-moons\"\n[methods.1nn]\n";
+
+#[test]
+fn two_moons_without_meaning_are_refused() {
+    let moons = |settings: &str| refusal(&format!("{TWO_MOONS}[data.two_moons]\n{settings}\n"));
+    assert_says(&moons("test_samples = 1"), "test_samples = 1 is not allowed");
+    assert_says(&moons("angles = []"), "name at least one angle");
+    assert_says(&moons("angles = [nan]"), "an angle is a number of degrees");
+    assert_says(&moons("angles = [10, 10.0]"), "pair 0->10 is named twice");
+    assert_says(&refusal(&format!("{TWO_MOONS}[draw]\n")), "[draw] does not apply to two moons");
+}
+
+#[test]
+fn what_a_config_lacks_is_said_with_what_to_add() {
+    let set = "[data]\nset = \"synthetic\"\n";
+    assert_says(&refusal(&format!("{set}[methods.1nn]\n")), "there is no seed: add seed = 1");
+    assert_says(&refusal(&format!("seed = 1\n{set}")), "add [methods.1nn]");
+    assert_says(&refusal("seed = 1\n[methods.1nn]\n"), "there is no [data]");
+    assert_says(
+        &refusal(&format!("seed = 1\n{set}pairs = [\"S1-S2\", \"S1->S2\"]\n[methods.1nn]\n")),
+        "pair S1->S2 is named twice",
+    );
+}
+
+#[test]
+fn a_bare_angle_is_a_pair_of_two_moons_only() {
+    let (folder, path) = own_domains("", &[("0", &[1]), ("5", &[1])]);
+    let out = folder.path().join("out").display().to_string();
+    assert_says(&complaint(&runner(&[&path, "--pairs", "5", "--out", &out])), "no pair \"5\"");
+    stdout(&runner(&[&path, "--pairs", " 0-5", "--out", &out]));
+    stdout(&runner(&[
+        &committed("two_moons.toml"),
+        "--trials",
+        "1",
+        "--pairs",
+        "50",
+        "--out",
+        &out,
+    ]));
+}
+
+#[test]
+fn a_missing_file_is_told_from_a_folder_and_the_current_folder_has_a_name() {
+    let (folder, path) = own_domains("", &[("X", &[1]), ("Y", &[1])]);
+    std::fs::remove_file(folder.path().join("X.csv")).unwrap();
+    assert_says(&complaint(&runner_in(folder.path(), &["own.toml"])), "Looked for it in ., ");
+    std::fs::create_dir(folder.path().join("X.csv")).unwrap();
+    assert_says(&complaint(&runner(&[&path])), "X.csv is a folder. Name the file in it.");
+}
+
+#[test]
+fn a_changed_run_does_not_replace_the_results_of_its_config() {
+    let folder = tempfile::tempdir().unwrap();
+    let quick = committed("quick.toml");
+    let run = |options: &[&str]| {
+        let arguments: Vec<&str> = [quick.as_str()].iter().chain(options).copied().collect();
+        stdout(&runner_in(folder.path(), &arguments));
+    };
+    run(&["--trials", "10", "--seed", "1"]);
+    let whole = folder.path().join("results/quick/table.csv");
+    assert_eq!(std::fs::read_to_string(&whole).unwrap().lines().count(), 14);
+    run(&["--pairs", "S1-S2", "--methods", "1nn"]);
+    assert_eq!(std::fs::read_to_string(&whole).unwrap().lines().count(), 14);
+    let partial = std::fs::read_to_string(folder.path().join("results/quick/partial/table.md"));
+    assert_says(&partial.unwrap(), "--trials 10 --seed 1 --pairs 'S1-S2' --methods '1nn'`");
+}
+
+#[test]
+fn an_unwritable_table_is_found_out_before_the_run_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("table.md")).unwrap();
+    let out = folder.path().display().to_string();
+    let output = runner(&[&committed("quick.toml"), "--out", &out]);
+    assert!(output.stdout.is_empty());
+    assert_says(&complaint(&output), "table.md; choose another folder with --out DIR");
+    assert!(!folder.path().join("table.csv").exists());
+}
+
+#[test]
+fn options_of_the_data_go_before_or_after_the_subcommand() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    for arguments in [["--data", &data, "data"], ["data", "--data", &data]] {
+        assert_says(&stdout(&runner(&arguments)), &format!("Looked for data in:\n  {data}\n"));
+    }
+    assert_says(
+        &complaint(&runner(&["--trials", "3", "data"])),
+        "a config and its options do not go with a subcommand",
+    );
+    assert_says(
+        &complaint(&runner(&["data", "--mirror", "ftp://x"])),
+        "begin it with http:// or https://",
+    );
+    stdout(&runner(&["data", "--mirror", ""]));
+}
+
+#[test]
+fn what_is_generated_needs_no_fetching() {
+    let text = stdout(&runner(&["data", "fetch", "two-moons", "synthetic"]));
+    assert_says(&text, "two-moons is generated: nothing to fetch.");
+    assert_says(&text, "synthetic is generated: nothing to fetch.");
+}
+
+#[test]
+fn a_damaged_file_is_a_row_without_numbers_and_is_fetched_again() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("PIE05.mat"), "damaged").unwrap();
+    let data = folder.path().display().to_string();
+    let output = runner(&["data", "summary", "--format", "csv", "--data", &data]);
+    assert_says(&String::from_utf8_lossy(&output.stdout), "Faces,PIE05,,,,P1\n");
+    let text = complaint(&output);
+    assert_says(&text, "PIE05.mat: not a MATLAB v5 file");
+    assert_says(&text, "1 of the files cannot be used");
+    let text = complaint(&runner(&["data", "fetch", "pie", "--data", &data]));
+    assert_says(&text, "Fetching it again.");
+    assert_says(&text, "4 data files are missing");
+}
+
+#[test]
+fn pairs_without_data_may_be_left_out_but_not_all() {
+    let text = complaint(&runner(&[&committed("decaf.toml")]));
+    assert_says(&text, "4 data files are missing");
+    assert_says(
+        &refusal("seed = 1\n[data]\nset = \"synthetic\"\nskip_missing = true\n[methods.1nn]\n"),
+        "skip_missing = true needs a published set",
+    );
+}
+
+#[test]
+fn the_help_lists_the_methods() {
+    assert_says(&stdout(&runner(&["--help"])), "known are 1nn");
 }

@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 
-use super::{FormatError, NamedArray, Parsed, checked_count};
+use super::{FormatError, NamedArray, Parsed, check_data_bytes, checked_count};
 use crate::resize::resize_images;
 
 const FORMAT: &str = "IDX";
@@ -23,12 +23,9 @@ pub(super) fn parse(bytes: &[u8], image_side: Option<usize>) -> Parsed<NamedArra
         .map(|side| u32::from_be_bytes([side[0], side[1], side[2], side[3]]) as usize)
         .collect();
     let count = checked_count(FORMAT, &shape)?;
-    if pixels.len() != count {
-        return Err(FormatError::Truncated {
-            format: FORMAT,
-            problem: format!("it declares {count} bytes of data and has {}", pixels.len()),
-        });
-    }
+    check_data_bytes(FORMAT, count, pixels.len(), || {
+        format!("it declares {count} bytes of data and has {}", pixels.len())
+    })?;
     let samples = shape[0];
     let width: usize = shape[1..].iter().product();
     let values = pixels.iter().map(|&pixel| f64::from(pixel)).collect();
@@ -37,6 +34,7 @@ pub(super) fn parse(bytes: &[u8], image_side: Option<usize>) -> Parsed<NamedArra
     Ok(match (shape.as_slice(), image_side) {
         ([_], _) => NamedArray::numbers("labels", matrix),
         ([_, MNIST_SIDE, MNIST_SIDE], Some(side)) => {
+            checked_count(FORMAT, &[samples, side, side])?;
             NamedArray::numbers("images", resize_images(matrix.view(), MNIST_SIDE, side))
         }
         _ => NamedArray::numbers("images", matrix),

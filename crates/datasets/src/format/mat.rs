@@ -8,7 +8,7 @@
 use flate2::read::ZlibDecoder;
 use ndarray::{Array2, ShapeBuilder};
 
-use super::{FormatError, NamedArray, Parsed, Values, checked_count, read_limited};
+use super::{Budget, FormatError, NamedArray, Parsed, Values, checked_count, read_limited};
 
 const FORMAT: &str = "MATLAB v5";
 const HEADER_BYTES: usize = 128;
@@ -21,7 +21,7 @@ pub(super) fn is_mat(bytes: &[u8]) -> bool {
     bytes.starts_with(b"MATLAB ") && bytes.len() >= HEADER_BYTES
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {
+pub(super) fn parse(bytes: &[u8], budget: &mut Budget) -> Parsed<Vec<NamedArray>> {
     check_header(bytes)?;
     let mut elements = Elements { bytes: &bytes[HEADER_BYTES..] };
     let mut arrays = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {
         match kind {
             MATRIX => arrays.push(parse_matrix(data)?),
             COMPRESSED => {
-                let inflated = read_limited(FORMAT, ZlibDecoder::new(data))?;
+                let inflated = read_limited(FORMAT, ZlibDecoder::new(data), budget)?;
                 match (Elements { bytes: &inflated }).next("a compressed array")? {
                     (MATRIX, data) => arrays.push(parse_matrix(data)?),
                     (other, _) => return Err(unexpected(other, "in a compressed element")),
@@ -147,14 +147,16 @@ fn parse_matrix(data: &[u8]) -> Parsed<NamedArray> {
         parse_sparse(&mut elements, rows, columns)?
     } else {
         let (kind, values) = elements.next("the values of an array")?;
-        let values = numbers(kind, values)?;
-        if values.len() != count {
+        // Before they are widened: bytes that nobody declared must not cost eightfold memory.
+        let found = values.len() / value_bytes(kind)?;
+        if found != count {
             return Err(damaged(format!(
-                "array {name} declares {rows}×{columns} values and has {}",
-                values.len()
+                "array {name} declares {rows}×{columns} values and has {found}"
             )));
         }
-        Array2::from_shape_vec((rows, columns).f(), values).expect("the count was checked")
+        let values = numbers(kind, values)?;
+        Array2::from_shape_vec((rows, columns).f(), values)
+            .map_err(|problem| damaged(format!("array {name}: {problem}")))?
     };
     Ok(NamedArray { name, values: Values::Numbers(matrix) })
 }
@@ -218,8 +220,20 @@ fn whole_numbers(kind: u32, data: &[u8], what: &str) -> Parsed<Vec<usize>> {
         .collect()
 }
 
+/// The bytes of one value of a numeric type.
+fn value_bytes(kind: u32) -> Parsed<usize> {
+    match kind {
+        1 | 2 => Ok(1),
+        3 | 4 => Ok(2),
+        5..=7 => Ok(4),
+        9 | 12 | 13 => Ok(8),
+        other => Err(unexpected(other, "in place of numbers")),
+    }
+}
+
 /// The values of an element, widened to `f64`. MATLAB may store a class in a narrower type.
 fn numbers(kind: u32, data: &[u8]) -> Parsed<Vec<f64>> {
+    checked_count(FORMAT, &[data.len() / value_bytes(kind)?])?;
     macro_rules! widen {
         ($type:ty) => {{
             const SIZE: usize = size_of::<$type>();

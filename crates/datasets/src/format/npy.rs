@@ -7,7 +7,9 @@ use std::io::Cursor;
 use ndarray::{ArrayD, Axis, Ix2};
 use ndarray_npy::{ReadNpyExt, ReadableElement};
 
-use super::{FormatError, NamedArray, Parsed, Values, checked_count, read_limited};
+use super::{
+    Budget, FormatError, NamedArray, Parsed, Values, check_data_bytes, checked_count, read_limited,
+};
 
 const FORMAT: &str = "NumPy";
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -22,7 +24,7 @@ pub(super) fn is_npz(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04")
 }
 
-pub(super) fn parse_npz(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {
+pub(super) fn parse_npz(bytes: &[u8], budget: &mut Budget) -> Parsed<Vec<NamedArray>> {
     let not_npz = |problem: zip::result::ZipError| FormatError::NotThisFormat {
         format: "NumPy .npz",
         problem: problem.to_string(),
@@ -32,9 +34,28 @@ pub(super) fn parse_npz(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {
         .map(|index| {
             let member = archive.by_index(index).map_err(not_npz)?;
             let name = member.name().trim_end_matches(".npy").to_owned();
-            parse(&name, &read_limited(FORMAT, member)?)
+            parse_member(&name, &read_limited(FORMAT, member, budget)?)
         })
         .collect()
+}
+
+/// One odd array does not spoil an archive: it is named where it is asked for.
+fn parse_member(name: &str, bytes: &[u8]) -> Parsed<NamedArray> {
+    match parse(name, bytes) {
+        Err(FormatError::Unsupported { problem, .. }) => {
+            Ok(NamedArray { name: name.to_owned(), values: Values::Other(problem) })
+        }
+        Err(FormatError::NotThisFormat { .. }) => {
+            Ok(NamedArray { name: name.to_owned(), values: Values::Other("not an array".into()) })
+        }
+        Err(FormatError::Damaged { format, problem }) => {
+            Err(FormatError::Damaged { format, problem: format!("array {name}: {problem}") })
+        }
+        Err(FormatError::Truncated { format, problem }) => {
+            Err(FormatError::Truncated { format, problem: format!("array {name}: {problem}") })
+        }
+        parsed => parsed,
+    }
 }
 
 pub(super) fn parse(name: &str, bytes: &[u8]) -> Parsed<NamedArray> {
@@ -42,16 +63,12 @@ pub(super) fn parse(name: &str, bytes: &[u8]) -> Parsed<NamedArray> {
     let width = header.value_bytes()?;
     let count = checked_count(FORMAT, &header.shape)?;
     let found = bytes.len() - header.data_start;
-    if found != count * width {
-        return Err(FormatError::Truncated {
-            format: FORMAT,
-            problem: format!(
-                "it declares {count} values of {width} bytes each and has {found} bytes of data"
-            ),
-        });
-    }
+    check_data_bytes(FORMAT, count * width, found, || {
+        format!("it declares {count} values of {width} bytes each and has {found} bytes of data")
+    })?;
     let values = match header.kind() {
         "f8" => numbers::<f64>(bytes, |value| value)?,
+        "f2" => numbers::<f64>(&header.halves_as_doubles(bytes), |value| value)?,
         "f4" => numbers::<f32>(bytes, f64::from)?,
         "i1" => numbers::<i8>(bytes, f64::from)?,
         "i2" => numbers::<i16>(bytes, f64::from)?,
@@ -74,8 +91,22 @@ fn numbers<T: ReadableElement + Copy>(bytes: &[u8], widen: impl Fn(T) -> f64) ->
     let axes = array.ndim();
     Ok(match array.into_dimensionality::<Ix2>() {
         Ok(matrix) => Values::Numbers(matrix),
-        Err(_) => Values::Other(format!("{axes}-dimensional array")),
+        Err(_) => {
+            Values::Other(format!("{axes}-dimensional array; reshape it to samples × features"))
+        }
     })
+}
+
+/// IEEE 754 half precision: a sign, 5 bits of exponent, 10 of fraction.
+fn half_to_f64(bits: u16) -> f64 {
+    let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    sign * match (exponent, fraction) {
+        (0, _) => fraction * 2_f64.powi(-24),
+        (0x1f, 0.0) => f64::INFINITY,
+        (0x1f, _) => f64::NAN,
+        _ => (1024.0 + fraction) * 2_f64.powi(exponent - 25),
+    }
 }
 
 fn damaged(problem: String) -> FormatError {
@@ -159,7 +190,7 @@ impl<'a> Header<'a> {
         let bytes = match self.kind() {
             "f8" | "i8" | "u8" => Some(8),
             "f4" | "i4" | "u4" => Some(4),
-            "i2" | "u2" => Some(2),
+            "f2" | "i2" | "u2" => Some(2),
             "i1" | "u1" | "b1" => Some(1),
             other if self.descriptor.starts_with('<') && self.shape.len() == 1 => {
                 other.strip_prefix('U').and_then(size).map(|characters: usize| characters * 4)
@@ -170,6 +201,23 @@ impl<'a> Header<'a> {
             problem: format!("NumPy arrays of type {:?} are not read", self.descriptor),
             remedy: "Save features with astype('float64') and labels as integers or plain strings",
         })
+    }
+
+    /// The same file with half-precision numbers, which no crate here reads, written as doubles.
+    fn halves_as_doubles(&self, bytes: &[u8]) -> Vec<u8> {
+        let (head, data) = bytes.split_at(self.data_start);
+        let is_big_endian = self.descriptor.starts_with('>');
+        let mut wide = head.to_vec();
+        if let Some(place) = head.windows(2).position(|window| window == b"f2") {
+            wide[place + 1] = b'8';
+        }
+        for half in data.as_chunks::<2>().0 {
+            let bits =
+                if is_big_endian { u16::from_be_bytes(*half) } else { u16::from_le_bytes(*half) };
+            let value = half_to_f64(bits);
+            wide.extend(if is_big_endian { value.to_be_bytes() } else { value.to_le_bytes() });
+        }
+        wide
     }
 
     /// Fixed-width text: 4 bytes a character, padded with zeros.

@@ -12,6 +12,7 @@ use polars_io::csv::read::{CsvParseOptions, CsvReadOptions};
 use polars_io::parquet::read::ParquetReader;
 
 use super::{FormatError, NamedArray, Parsed, Values, checked_count};
+use crate::recognise::is_label_name;
 
 const PARQUET_MARK: &[u8] = b"PAR1";
 
@@ -52,17 +53,64 @@ pub(super) fn parse_csv(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {
         return Err(FormatError::NotThisFormat { format: FORMAT, problem: "it is empty".into() });
     };
     let separator = separator_of(first_line);
-    let has_header = first_line
-        .split(char::from(separator))
-        .any(|field| field.trim().trim_matches('"').parse::<f64>().is_err());
+    let has_header = has_header(text, separator)?;
     let options = CsvReadOptions::default()
         .with_has_header(has_header)
         // Types from all rows: a column may turn from whole numbers to fractions anywhere.
         .with_infer_schema_length(None)
         .with_parse_options(CsvParseOptions::default().with_separator(separator));
     let table =
-        guarded(FORMAT, || options.into_reader_with_file_handle(Cursor::new(bytes)).finish())?;
+        guarded(FORMAT, || options.into_reader_with_file_handle(Cursor::new(bytes)).finish())
+            .map_err(|problem| longer_row(text, separator).unwrap_or(problem))?;
     columns(FORMAT, &table)
+}
+
+/// The error for a row with more fields than the first, which polars does not locate. Quoted fields may hold
+/// separators: no statement about them.
+fn longer_row(text: &str, separator: u8) -> Option<FormatError> {
+    let fields = |line: &str| line.split(char::from(separator)).count();
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let (start, first) = lines.next().filter(|_| !text.contains('"'))?;
+    let (number, line) = lines.find(|(_, line)| fields(line) > fields(first))?;
+    Some(FormatError::Unsupported {
+        problem: format!(
+            "rows have different numbers of fields: line {} has {}, line {} has {}",
+            start + 1,
+            fields(first),
+            number + 1,
+            fields(line)
+        ),
+        remedy: "Give every row the same",
+    })
+}
+
+/// Whether the first line names the columns. Taking a sample for names would lose it silently.
+fn has_header(text: &str, separator: u8) -> Parsed<bool> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).map(|line| {
+        line.split(char::from(separator)).map(|field| field.trim().trim_matches('"').trim())
+    });
+    // A missing value is as good as a number.
+    let is_number = |field: &str| field.is_empty() || field.parse::<f64>().is_ok();
+    let first: Vec<&str> = lines.next().into_iter().flatten().collect();
+    if first.iter().all(|field| is_number(field)) {
+        return Ok(false);
+    }
+    if first.iter().any(|field| is_label_name(field)) {
+        return Ok(true);
+    }
+    if first.len() == 1 {
+        // A name above numbers, or the first of many words.
+        return Ok(lines.flatten().all(is_number));
+    }
+    // An empty field may be the head of pandas' index.
+    if first.iter().any(|field| field.parse::<f64>().is_ok()) {
+        return Err(FormatError::Unsupported {
+            problem: "line 1 holds both numbers and text: it may be a sample or the columns' names"
+                .into(),
+            remedy: "Begin the table with a line of names, such as a,b,label",
+        });
+    }
+    Ok(true)
 }
 
 fn separator_of(line: &str) -> u8 {
