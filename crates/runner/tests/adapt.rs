@@ -1,0 +1,144 @@
+//! `runner adapt`: the report, the files it writes, and what it refuses.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use ndarray::{Array1, Array2, Axis};
+use ndarray_npy::{read_npy, write_npy};
+use serde_json::Value;
+
+const SAMPLES: usize = 24;
+const TARGETS: usize = 30;
+
+/// Two well separated classes in the plane; the target is the source's law, shifted.
+fn arrays(folder: &Path) {
+    let cloud = |count: usize, shift: f64| {
+        Array2::from_shape_fn((count, 2), |(row, column)| {
+            let scatter = ((row * 7 + column * 3) as f64 * std::f64::consts::SQRT_2).fract();
+            scatter + shift + if row % 2 == 0 { 0.0 } else { 6.0 }
+        })
+    };
+    let labels = |count: i64| Array1::from_iter((0..count).map(|row| 3 + row % 2));
+    write_npy(folder.join("xs.npy"), &cloud(SAMPLES, 0.0)).unwrap();
+    write_npy(folder.join("xt.npy"), &cloud(TARGETS, 2.0)).unwrap();
+    write_npy(folder.join("ys.npy"), &labels(24)).unwrap();
+    write_npy(folder.join("yt.npy"), &labels(30)).unwrap();
+    let mut partial = labels(30);
+    partial.slice_mut(ndarray::s![6..]).fill(-1);
+    write_npy(folder.join("partial.npy"), &partial).unwrap();
+}
+
+fn adapt(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_runner"))
+        .current_dir(folder)
+        .args(["adapt", "--source", "xs.npy", "--labels", "ys.npy", "--target", "xt.npy"])
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn report(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn complaint(output: &Output) -> String {
+    assert!(!output.status.success());
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn every_method_reports_its_terms_and_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    arrays(folder.path());
+    for method in ["ot-exact", "ot-it", "ot-gl", "ot-laplace", "ot-lpl1"] {
+        let arguments =
+            ["--method", method, "--lambda", "0.5", "--eta", "0.1", "--target-labels", "yt.npy"];
+        let report = report(&adapt(folder.path(), &arguments));
+        assert_eq!(report["method"], method);
+        assert_eq!((report["n_s"].as_u64(), report["n_t"].as_u64()), (Some(24), Some(30)));
+        assert_eq!(report["stop"], "converged", "{report}");
+        let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{method}: {report}"));
+        let objective = &report["objective"];
+        let sum = number(&objective["transport"])
+            + number(&objective["entropy"])
+            + number(&objective["regularization"]);
+        assert!((sum - number(&objective["total"])).abs() <= 1e-12 * sum.abs());
+        assert!(number(&report["duality_gap"]) <= 1e-5 * sum.abs());
+        assert!(number(&report["marginal_error"]) <= 1e-3);
+        assert!(number(&report["seconds"]) > 0.0);
+        assert!(report["iterations"].is_u64());
+        // The classes are far apart: every method transports them onto each other.
+        assert_eq!(report["accuracy"], 1.0, "{method}");
+    }
+}
+
+#[test]
+fn plan_image_and_prediction_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    arrays(folder.path());
+    let arguments = [
+        "--method", "ot-gl", "--lambda", "0.5", "--eta", "1", "--plan", "plan.npy", "--out", "mapped.csv",
+        "--predict", "predicted.npy",
+    ];
+    let report = report(&adapt(folder.path(), &arguments));
+    assert!(report.get("accuracy").is_none());
+    let plan: Array2<f64> = read_npy(folder.path().join("plan.npy")).unwrap();
+    assert_eq!(plan.dim(), (SAMPLES, TARGETS));
+    assert!(plan.sum_axis(Axis(1)).iter().all(|sum| (sum - 1.0 / 24.0).abs() <= 1e-9));
+    assert!(plan.sum_axis(Axis(0)).iter().all(|sum| (sum - 1.0 / 30.0).abs() <= 1e-9));
+    let mapped = std::fs::read_to_string(folder.path().join("mapped.csv")).unwrap();
+    assert_eq!(mapped.lines().count(), SAMPLES);
+    let predicted: Array1<i64> = read_npy(folder.path().join("predicted.npy")).unwrap();
+    let truth: Array1<i64> = read_npy(folder.path().join("yt.npy")).unwrap();
+    assert_eq!(predicted, truth);
+}
+
+#[test]
+fn some_target_labels_constrain_the_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    arrays(folder.path());
+    let arguments =
+        ["--method", "ot-it", "--lambda", "50", "--plan", "plan.npy", "--target-labels", "partial.npy"];
+    report(&adapt(folder.path(), &arguments));
+    let plan: Array2<f64> = read_npy(folder.path().join("plan.npy")).unwrap();
+    for ((row, column), mass) in plan.indexed_iter() {
+        assert!(column >= 6 || row % 2 == column % 2 || *mass == 0.0);
+    }
+}
+
+#[test]
+fn costs_and_their_normalization_are_options() {
+    let folder = tempfile::tempdir().unwrap();
+    arrays(folder.path());
+    let transport = |arguments: &[&str]| {
+        let all: Vec<&str> = ["--method", "ot-exact"].iter().chain(arguments).copied().collect();
+        report(&adapt(folder.path(), &all))["objective"]["transport"].as_f64().unwrap()
+    };
+    let plain = transport(&[]);
+    assert!(transport(&["--normalize", "max"]) < 1.0 && plain > 1.0);
+    for cost in ["euclidean", "cityblock", "cosine"] {
+        assert!((transport(&["--cost", cost]) - plain).abs() > 1e-3);
+    }
+}
+
+#[test]
+fn bad_arguments_are_answered_with_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    arrays(folder.path());
+    for (arguments, expected) in [
+        (&["--method", "ot-it"][..], "ot-it needs --lambda"),
+        (&["--method", "ot-gl", "--lambda", "1"], "ot-gl needs --eta"),
+        (&["--method", "ot-it", "--lambda", "0"], "lambda = 0 is not allowed"),
+        (&["--method", "ot-gl", "--lambda", "1", "--eta=-1"], "eta = -1 is not allowed"),
+        (&["--method", "ot-exact", "--plan", "plan.txt"], "ends in .npy or .csv"),
+        (&["--method", "ot-exact", "--target-labels", "ys.npy"], "there are 24 labels"),
+        (&["--method", "ot-best"], "invalid value 'ot-best'"),
+    ] {
+        let text = complaint(&adapt(folder.path(), arguments));
+        assert!(text.contains(expected), "expected {expected:?} in {text}");
+    }
+    write_npy(folder.path().join("xt.npy"), &Array2::<f64>::ones((5, 3))).unwrap();
+    let text = complaint(&adapt(folder.path(), &["--method", "ot-exact"]));
+    assert!(text.contains("the features of target has 3 entries and source 2"), "{text}");
+}
