@@ -297,6 +297,14 @@ fn an_unsupported_numpy_type_says_how_to_save() {
 }
 
 #[test]
+fn an_array_of_three_axes_says_how_to_save() {
+    let mut bytes = common::npy();
+    let shape = bytes.windows(6).position(|window| window == b"(4, 3)").unwrap();
+    bytes.splice(shape..shape + 10, *b"(2, 2, 3)}");
+    assert_says(&message("x.npy", &bytes), "3-dimensional array; reshape it to samples × features");
+}
+
+#[test]
 fn an_unknown_format_lists_the_known_ones() {
     assert_says(&message("x.docx", b"whatever"), "Known are .mat (v5), .npy, .npz, .csv");
 }

@@ -269,9 +269,12 @@ fn spaces_around_labels_and_the_sign_of_zero_make_no_classes() {
 
 #[test]
 fn a_missing_value_in_the_first_line_does_not_make_it_a_header() {
-    let contents = read("x.csv", b"1,,3\n4,5,6\n");
-    assert_eq!(contents.arrays.len(), 3);
-    assert!(matches!(&contents.arrays[0].values, Values::Numbers(column) if column.nrows() == 2));
+    // Nor does the mark that some editors put before the text.
+    for text in ["1,,3\n4,5,6\n", "\u{feff}1,2,3\n4,5,6\n"] {
+        let contents = read("x.csv", text.as_bytes());
+        let Values::Numbers(first) = &contents.arrays[0].values else { panic!("{contents:?}") };
+        assert_eq!((contents.arrays.len(), first.column(0).to_vec()), (3, vec![1.0, 4.0]));
+    }
 }
 
 /// A `.npy` of this type and shape.

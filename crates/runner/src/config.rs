@@ -1,5 +1,7 @@
 //! The config of an experiment: as written (`RawConfig`), and as checked (`Experiment`).
 
+mod pairs;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,9 @@ use serde::Deserialize;
 use crate::cli::RunArguments;
 use crate::methods::{METHODS, Method};
 use crate::nearest_name::suggestion;
+
+pub use pairs::Pair;
+use pairs::{choose_pairs, ordered_pairs};
 
 /// The paper's number of trials.
 const PAPER_TRIALS: u64 = 10;
@@ -31,19 +36,6 @@ pub struct Experiment {
     pub methods: Vec<&'static Method>,
     /// Whether the command line changes what the config runs.
     pub is_partial: bool,
-}
-
-/// Source and target, by name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
-    pub source: String,
-    pub target: String,
-}
-
-impl std::fmt::Display for Pair {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}->{}", self.source, self.target)
-    }
 }
 
 /// Where the samples come from.
@@ -295,56 +287,6 @@ impl RawTwoMoons {
             centre: self.centre.unwrap_or(PAIR_CENTRE),
         }
     }
-}
-
-/// Each domain as source with each other as target, in the order of the names.
-fn ordered_pairs(names: &[String]) -> Vec<Pair> {
-    names
-        .iter()
-        .flat_map(|source| {
-            names
-                .iter()
-                .filter(move |target| *target != source)
-                .map(move |target| Pair { source: source.clone(), target: target.clone() })
-        })
-        .collect()
-}
-
-/// The pairs to run: all of them, or those written.
-fn choose_pairs(
-    written: Option<&[String]>,
-    available: &[Pair],
-    has_angles: bool,
-) -> Result<Vec<Pair>> {
-    let pairs = match written {
-        None => available.to_vec(),
-        Some(written) => written
-            .iter()
-            .map(|text| find_pair(text.trim(), available, has_angles))
-            .collect::<Result<Vec<_>>>()?,
-    };
-    ensure!(!pairs.is_empty(), "no pairs to run: name at least two domains, or at least one pair");
-    for (place, pair) in pairs.iter().enumerate() {
-        ensure!(!pairs[..place].contains(pair), "pair {pair} is named twice: remove one of them");
-    }
-    Ok(pairs)
-}
-
-/// Reads `C-A`, `C->A` or `C→A`; for two moons the angle alone.
-fn find_pair(text: &str, available: &[Pair], has_angles: bool) -> Result<Pair> {
-    let spellings = |pair: &Pair| {
-        let Pair { source, target } = pair;
-        [format!("{source}-{target}"), format!("{source}->{target}"), format!("{source}→{target}")]
-    };
-    let is_angle = |pair: &Pair| has_angles && pair.target == text;
-    let found = available
-        .iter()
-        .find(|pair| spellings(pair).iter().any(|spelling| spelling == text) || is_angle(pair));
-    found.cloned().with_context(|| {
-        let known: Vec<String> = available.iter().map(|pair| spellings(pair)[0].clone()).collect();
-        let nearest = suggestion(text, known.iter().map(String::as_str));
-        format!("there is no pair {text:?}.{nearest} Pairs are {}", known.join(", "))
-    })
 }
 
 /// The methods in the registry's order, which is the paper's.

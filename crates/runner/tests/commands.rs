@@ -223,18 +223,19 @@ fn fetching_an_unknown_set_lists_the_known_ones() {
 
 /// Own domains by CSV, each with two samples of every class.
 fn own_domains(settings: &str, domains: &[(&str, &[u8])]) -> (tempfile::TempDir, String) {
-    let names: String = domains
-        .iter()
-        .map(|(name, _)| format!("{name} = {{ features = \"{name}.csv\" }}\n"))
-        .collect();
+    let mut names = String::new();
+    for (name, _) in domains {
+        names += &format!("{name} = {{ features = \"{name}.csv\" }}\n");
+    }
     let (folder, path) = config(&format!(
         "seed = 1\ntrials = 1\n{settings}\n[data.domains]\n{names}[draw]\nsource_per_class = 1\n[methods.1nn]\n"
     ));
     for (name, classes) in domains {
-        let rows: String =
-            classes.iter().map(|class| format!("{class},{class}\n{class}.1,{class}\n")).collect();
-        std::fs::write(folder.path().join(format!("{name}.csv")), format!("a,label\n{rows}"))
-            .unwrap();
+        let mut table = "a,label\n".to_owned();
+        for class in *classes {
+            table += &format!("{class},{class}\n{class}.1,{class}\n");
+        }
+        std::fs::write(folder.path().join(format!("{name}.csv")), table).unwrap();
     }
     (folder, path)
 }

@@ -140,7 +140,10 @@ fn parse_matrix(data: &[u8]) -> Parsed<NamedArray> {
         return Ok(other("complex numbers".into()));
     }
     let &[rows, columns] = sides.as_slice() else {
-        return Ok(other(format!("{}-dimensional array", sides.len())));
+        return Ok(other(format!(
+            "{}-dimensional array; reshape it to samples × features",
+            sides.len()
+        )));
     };
     let count = checked_count(FORMAT, &[rows, columns])?;
     let matrix = if class == SPARSE_CLASS {

@@ -54,6 +54,9 @@ fn parse_member(name: &str, bytes: &[u8]) -> Parsed<NamedArray> {
         Err(FormatError::Truncated { format, problem }) => {
             Err(FormatError::Truncated { format, problem: format!("array {name}: {problem}") })
         }
+        Err(FormatError::Surplus { format, problem }) => {
+            Err(FormatError::Surplus { format, problem: format!("array {name}: {problem}") })
+        }
         parsed => parsed,
     }
 }

@@ -86,6 +86,7 @@ fn longer_row(text: &str, separator: u8) -> Option<FormatError> {
 
 /// Whether the first line names the columns. Taking a sample for names would lose it silently.
 fn has_header(text: &str, separator: u8) -> Parsed<bool> {
+    let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).map(|line| {
         line.split(char::from(separator)).map(|field| field.trim().trim_matches('"').trim())
     });
