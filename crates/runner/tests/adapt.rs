@@ -78,8 +78,18 @@ fn plan_image_and_prediction_are_written() {
     let folder = tempfile::tempdir().unwrap();
     arrays(folder.path());
     let arguments = [
-        "--method", "ot-gl", "--lambda", "0.5", "--eta", "1", "--plan", "plan.npy", "--out", "mapped.csv",
-        "--predict", "predicted.npy",
+        "--method",
+        "ot-gl",
+        "--lambda",
+        "0.5",
+        "--eta",
+        "1",
+        "--plan",
+        "plan.npy",
+        "--out",
+        "mapped.csv",
+        "--predict",
+        "predicted.npy",
     ];
     let report = report(&adapt(folder.path(), &arguments));
     assert!(report.get("accuracy").is_none());
@@ -98,8 +108,16 @@ fn plan_image_and_prediction_are_written() {
 fn some_target_labels_constrain_the_plan() {
     let folder = tempfile::tempdir().unwrap();
     arrays(folder.path());
-    let arguments =
-        ["--method", "ot-it", "--lambda", "50", "--plan", "plan.npy", "--target-labels", "partial.npy"];
+    let arguments = [
+        "--method",
+        "ot-it",
+        "--lambda",
+        "50",
+        "--plan",
+        "plan.npy",
+        "--target-labels",
+        "partial.npy",
+    ];
     report(&adapt(folder.path(), &arguments));
     let plan: Array2<f64> = read_npy(folder.path().join("plan.npy")).unwrap();
     for ((row, column), mass) in plan.indexed_iter() {

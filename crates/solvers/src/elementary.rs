@@ -185,13 +185,46 @@ pub fn scale_and_accumulate(row: &[f64], scale: f64, sums: &mut [f64]) {
     }
 }
 
-/// `values −= scale · ln plan`, masses below the normal range counting as the smallest normal number.
+/// `linearized = cost + weight · slope − damping · ln plan`, masses below the normal range counting as the
+/// smallest normal number.
 #[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
-pub fn subtract_scaled_ln(values: &mut [f64], plan: &[f64], scale: f64) {
+pub fn linearize(
+    linearized: &mut [f64],
+    (cost, slope, plan): (&[f64], &[f64], &[f64]),
+    weight: f64,
+    damping: f64,
+) {
     const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
-    for (value, &mass) in values.iter_mut().zip(plan) {
-        *value -= scale * floored_ln_one::<FUSED>(mass);
+    let terms = cost.iter().zip(slope).zip(plan);
+    for (value, ((&cost, &slope), &mass)) in linearized.iter_mut().zip(terms) {
+        let damped = damping * floored_ln_one::<FUSED>(mass);
+        *value = multiply_add::<FUSED>(weight, slope, cost) - damped;
     }
+}
+
+/// Σ (to − from) cost, where a pair whose mass does not change counts as zero even if it is forbidden, and
+/// the slopes of Σ γ ln γ at both ends.
+#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+pub fn end_slopes(from: &[f64], to: &[f64], cost: &[f64]) -> [f64; 3] {
+    const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
+    let mut sums = [[0.0; 8]; 3];
+    let add = |sums: &mut [[f64; 8]; 3], lane: usize, from: f64, to: f64, cost: f64| {
+        let change = to - from;
+        sums[0][lane] += if change == 0.0 { 0.0 } else { change * cost };
+        sums[1][lane] += change * floored_ln_one::<FUSED>(from);
+        sums[2][lane] += change * floored_ln_one::<FUSED>(to);
+    };
+    let chunks = from.chunks_exact(8).zip(to.chunks_exact(8)).zip(cost.chunks_exact(8));
+    for ((from, to), cost) in chunks {
+        for lane in 0..8 {
+            add(&mut sums, lane, from[lane], to[lane], cost[lane]);
+        }
+    }
+    let done = from.len() / 8 * 8;
+    for ((&from, &to), &cost) in from[done..].iter().zip(&to[done..]).zip(&cost[done..]) {
+        add(&mut sums, 0, from, to, cost);
+    }
+    sums.map(|lanes| lanes.iter().sum())
 }
 
 /// Σ (to − from) ln(from + step (to − from)): the slope of Σ γ ln γ on a segment of plans of equal mass.

@@ -13,7 +13,7 @@ mod sinkhorn;
 use ndarray::{Array2, ArrayView2, Zip};
 
 use crate::checks::{check_length, check_weight};
-use crate::elementary::{cost_and_negentropy, subtract_scaled_ln};
+use crate::elementary::{cost_and_negentropy, linearize};
 use crate::entropic::{self, Potentials, Workspace};
 use crate::error::Result;
 use crate::regularizer::Regularizer;
@@ -140,13 +140,6 @@ pub fn solve_gcg(
     }
 }
 
-/// The solution of a direction problem.
-struct Direction {
-    plan: Array2<f64>,
-    /// A lower bound of the linearized objective, if the problem was not damped.
-    dual_objective: Option<f64>,
-}
-
 struct State {
     plan: Array2<f64>,
     /// ∇Ω_c at the plan.
@@ -158,6 +151,7 @@ struct State {
     model_weight: f64,
     /// The marginal error of the next direction before its projection.
     direction_tolerance: f64,
+    has_forbidden_pairs: bool,
     history: Vec<GcgStep>,
 }
 
@@ -199,6 +193,7 @@ impl State {
             marginal_error: 0.0,
             model_weight,
             direction_tolerance: LARGEST_MARGINAL_ERROR,
+            has_forbidden_pairs: problem.cost.iter().any(|cost| cost.is_infinite()),
             history: Vec::new(),
         }
     }
@@ -212,19 +207,21 @@ impl State {
     ) -> Result<GcgSolution> {
         let mut linearized = Array2::zeros(self.plan.raw_dim());
         let mut trial_gradient = Array2::zeros(self.plan.raw_dim());
+        let mut direction = Array2::zeros(self.plan.raw_dim());
         // Certifying costs as much as an undamped direction, so it waits for a promising estimate.
         let mut promising_gap = f64::INFINITY;
         for iteration in 1..=options.iteration_limit {
             let damping = self.model_weight - problem.entropy_weight;
             self.linearize(problem, damping, &mut linearized);
-            let direction = self.direction(problem, linearized.view(), workspace, options)?;
+            let lower_bound =
+                self.direction(problem, linearized.view(), workspace, options, &mut direction)?;
             let segment = LineSearch {
                 cost: problem.cost.view(),
                 entropy_weight: problem.entropy_weight,
                 regularizer: problem.regularizer,
                 regularization_weight: problem.regularization_weight,
                 from: self.plan.view(),
-                to: direction.plan.view(),
+                to: direction.view(),
                 gradient: self.gradient.view(),
             };
             let found = search(&segment, &mut linearized, &mut trial_gradient);
@@ -251,9 +248,9 @@ impl State {
                 step: found.step,
             });
             if gap <= tolerance.min(promising_gap) || found.descent <= 0.0 {
-                let certified = match direction.dual_objective {
+                let certified = match lower_bound {
                     Some(bound) => self.linearized_objective(problem) - bound,
-                    None => self.certified_gap(problem, workspace, options, &mut linearized)?,
+                    None => self.certified_gap(problem, workspace, options, &mut direction)?,
                 };
                 if certified <= tolerance {
                     return Ok(self.finish(certified, iteration, Stop::Converged));
@@ -266,7 +263,7 @@ impl State {
             self.direction_tolerance = (DIRECTION_ACCURACY * found.descent
                 / self.objective.total().abs())
             .clamp(options.entropic.tolerance, LARGEST_MARGINAL_ERROR);
-            self.advance(direction.plan.view(), found.step);
+            std::mem::swap(&mut self.plan, &mut linearized);
             std::mem::swap(&mut self.gradient, &mut trial_gradient);
             self.objective = objective(problem, self.plan.view(), self.gradient.view());
             self.model_weight =
@@ -278,24 +275,29 @@ impl State {
         Ok(self.finish(certified, options.iteration_limit, stop))
     }
 
-    /// The plan that minimizes the linearized, damped objective.
+    /// Writes the plan that minimizes the linearized, damped objective. Returns a lower bound of the
+    /// linearized objective where there is one for free.
     fn direction(
         &mut self,
         problem: &GcgProblem<'_>,
         linearized: ArrayView2<'_, f64>,
         workspace: &mut Workspace,
         options: &GcgOptions,
-    ) -> Result<Direction> {
+        direction: &mut Array2<f64>,
+    ) -> Result<Option<f64>> {
         let masses = (problem.source_mass, problem.target_mass);
-        let balanced = sinkhorn::balance(
-            linearized,
-            masses,
-            self.model_weight,
-            &mut self.potentials,
-            self.direction_tolerance,
-        );
-        if let Some(plan) = balanced {
-            return Ok(Direction { plan, dual_objective: None });
+        // Its projection may put a little mass anywhere.
+        let balanced = !self.has_forbidden_pairs
+            && sinkhorn::balance(
+                linearized,
+                masses,
+                self.model_weight,
+                &mut self.potentials,
+                self.direction_tolerance,
+                direction,
+            );
+        if balanced {
+            return Ok(None);
         }
         let solution = entropic::solve(
             linearized,
@@ -308,30 +310,28 @@ impl State {
         )?;
         self.marginal_error = self.marginal_error.max(solution.marginal_error);
         self.potentials = solution.potentials;
+        *direction = solution.plan;
         let is_undamped = self.model_weight <= problem.entropy_weight;
-        Ok(Direction {
-            plan: solution.plan,
-            dual_objective: is_undamped.then_some(solution.dual_objective),
-        })
+        Ok(is_undamped.then_some(solution.dual_objective))
     }
 
     /// C + η∇Ω_c(γᵏ) − τ ln γᵏ.
     fn linearize(&self, problem: &GcgProblem<'_>, damping: f64, linearized: &mut Array2<f64>) {
-        Zip::from(&mut *linearized)
-            .and(problem.cost)
-            .and(&self.gradient)
-            .for_each(|sum, &cost, &slope| *sum = cost + problem.regularization_weight * slope);
-        if damping > 0.0 {
-            Zip::from(linearized.rows_mut()).and(self.plan.rows()).for_each(|mut row, plan| {
-                if let (Some(row), Some(plan)) = (row.as_slice_mut(), plan.as_slice()) {
-                    subtract_scaled_ln(row, plan, damping);
+        let terms = problem.cost.rows().into_iter().zip(self.gradient.rows()).zip(self.plan.rows());
+        for (mut row, ((cost, slope), plan)) in linearized.rows_mut().into_iter().zip(terms) {
+            let Some(row) = row.as_slice_mut() else { continue };
+            match (cost.as_slice(), slope.as_slice(), plan.as_slice()) {
+                (Some(cost), Some(slope), Some(plan)) => {
+                    linearize(row, (cost, slope, plan), problem.regularization_weight, damping);
                 }
-            });
+                _ => linearize(
+                    row,
+                    (&cost.to_vec(), &slope.to_vec(), &plan.to_vec()),
+                    problem.regularization_weight,
+                    damping,
+                ),
+            }
         }
-    }
-
-    fn advance(&mut self, to: ArrayView2<'_, f64>, step: f64) {
-        Zip::from(&mut self.plan).and(to).for_each(|mass, &to| *mass += step * (to - *mass));
     }
 
     /// The duality gap of the generalized conditional gradient: the linearized objective at the plan minus a

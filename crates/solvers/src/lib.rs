@@ -17,5 +17,5 @@ pub mod semi_supervised;
 mod stop;
 
 pub use error::{Error, Result};
-pub use regularizer::{Regularizer, WeightedSum};
+pub use regularizer::{Regularizer, SegmentSlope, WeightedSum};
 pub use stop::Stop;

@@ -5,6 +5,9 @@ use ndarray::{Array2, ArrayView2};
 use crate::checks::check_weight;
 use crate::error::Result;
 
+/// A slope as a function of the place on a segment.
+pub type SegmentSlope = Box<dyn Fn(f64) -> f64>;
+
 /// A differentiable term Ω of a transport plan γ. Value and gradient are all that a new one has to write.
 ///
 /// ```
@@ -29,6 +32,16 @@ pub trait Regularizer {
 
     /// Writes ∇Ω(γ), which has the shape of the plan, over `gradient`.
     fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>);
+
+    /// The slope of Ω on the segment (1 − t) `from` + t `to`, as a function of t, where that takes less than a
+    /// gradient for each t.
+    fn slope_on_segment(
+        &self,
+        _from: ArrayView2<'_, f64>,
+        _to: ArrayView2<'_, f64>,
+    ) -> Option<SegmentSlope> {
+        None
+    }
 
     /// Whether Ω is a quadratic form, so that its gradient is linear in the plan and Ω(γ) = ½⟨γ, ∇Ω(γ)⟩. The
     /// solver then combines values and gradients that it has instead of asking for new ones.

@@ -6,14 +6,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use ndarray::Array2;
-use polars_core::prelude::{Column, DataFrame, DataType, PolarsResult};
+use polars_buffer::Buffer;
+use polars_core::prelude::{Column, DataFrame, DataType, PolarsResult, polars_bail};
 use polars_io::SerReader;
 use polars_io::csv::read::{CsvParseOptions, CsvReadOptions};
 use polars_io::parquet::read::ParquetReader;
+use polars_parquet::parquet::page::CompressedPage;
+use polars_parquet::parquet::read::{PageReader, read_metadata};
 
 use super::{FormatError, NamedArray, Parsed, Values, checked_count};
 use crate::recognise::is_label_name;
 
+/// In bytes, as [`super::MAX_VALUES`] values take.
+const LARGEST_PAGE: usize = super::MAX_VALUES * 8;
 const PARQUET_MARK: &[u8] = b"PAR1";
 
 pub(super) fn is_parquet(bytes: &[u8]) -> bool {
@@ -39,8 +44,32 @@ pub(super) fn parse_parquet(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {
         Ok((reader.num_rows()?, reader.schema()?.len()))
     })?;
     checked_count(FORMAT, &[rows, width])?;
+    guarded(FORMAT, || check_pages(bytes))?;
     let table = guarded(FORMAT, || ParquetReader::new(Cursor::new(bytes)).finish())?;
     columns(FORMAT, &table)
+}
+
+/// polars allocates what a page declares, and a declaration that is too large ends the process.
+fn check_pages(bytes: &[u8]) -> PolarsResult<()> {
+    let metadata = read_metadata(&mut Cursor::new(bytes))?;
+    for group in &metadata.row_groups {
+        for column in group.parquet_columns() {
+            let range = column.byte_range();
+            let place = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
+            let Some(pages) = place.and_then(|(start, end)| bytes.get(start..end)) else {
+                polars_bail!(ComputeError: "a column lies outside the file");
+            };
+            let reader = Cursor::new(Buffer::from(pages.to_vec()));
+            for page in PageReader::new(reader, column, Vec::new(), LARGEST_PAGE) {
+                if let CompressedPage::Data(page) = page?
+                    && page.num_values() > group.num_rows()
+                {
+                    polars_bail!(ComputeError: "a page declares more values than there are rows");
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn parse_csv(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {

@@ -3,7 +3,7 @@
 
 use ndarray::{Array2, ArrayView2, Zip};
 
-use crate::elementary::slope_of_negentropy;
+use crate::elementary::{end_slopes, slope_of_negentropy};
 use crate::regularizer::Regularizer;
 
 /// The objective on a segment of plans.
@@ -35,57 +35,63 @@ const EVALUATIONS: usize = 12;
 const LONGEST_STEP: f64 = 2.0;
 const SHORTEST_STEP: f64 = 1e-3;
 
-/// Searches the segment. Leaves ∇Ω_c at the plan found in `gradient`; `trial` is scratch.
+/// Searches the segment. Leaves the plan found in `plan` and ∇Ω_c there in `gradient`, unless there is no
+/// descent.
 pub(super) fn search(
     segment: &LineSearch<'_>,
-    trial: &mut Array2<f64>,
+    plan: &mut Array2<f64>,
     gradient: &mut Array2<f64>,
 ) -> Found {
-    let transport = difference_dot(segment.from, segment.to, segment.cost);
-    let regularization = |gradient: ArrayView2<'_, f64>| {
-        segment.regularization_weight * difference_dot(segment.from, segment.to, gradient)
-    };
-    let entropy = |step: f64| {
-        let slopes = Zip::from(segment.from.rows()).and(segment.to.rows());
-        segment.entropy_weight
-            * slopes.fold(0.0, |sum, from, to| match (from.as_slice(), to.as_slice()) {
-                (Some(from), Some(to)) => sum + slope_of_negentropy(from, to, step),
-                _ => sum + slope_of_negentropy(&from.to_vec(), &to.to_vec(), step),
-            })
-    };
-    let at_start = regularization(segment.gradient);
-    let start = transport + entropy(0.0) + at_start;
+    let [transport, entropy_start, entropy_end] = segment.end_slopes();
+    let fixed = |entropy: f64| transport + segment.entropy_weight * entropy;
+    let weight = segment.regularization_weight;
+    let start = fixed(entropy_start) + weight * segment.change_dot(segment.gradient);
     if start >= 0.0 {
-        gradient.assign(&segment.gradient);
         return Found { step: 0.0, descent: -start, curvature_step: 1.0 };
     }
-    segment.regularizer.gradient(segment.to, gradient);
-    let at_end = regularization(gradient.view());
     let is_quadratic = segment.regularizer.is_quadratic();
-    // Of a quadratic term the gradient anywhere is a mixture of those at the ends.
-    let mut slope = |step: f64, gradient: &mut Array2<f64>| {
-        let regularization = if is_quadratic {
-            at_start + step * (at_end - at_start)
-        } else {
-            mix(segment.from, segment.to, step, trial);
-            segment.regularizer.gradient(trial.view(), gradient);
-            regularization(gradient.view())
-        };
-        transport + entropy(step) + regularization
+    let cheap_slope = segment.regularizer.slope_on_segment(segment.from, segment.to);
+    let end = match &cheap_slope {
+        Some(slope) => slope(1.0),
+        None => {
+            segment.regularizer.gradient(segment.to, gradient);
+            segment.change_dot(gradient.view())
+        }
     };
-
-    let end = transport + entropy(1.0) + at_end;
-    let curvature_step = (start / (start - end)).clamp(SHORTEST_STEP, LONGEST_STEP);
+    let slope_end = fixed(entropy_end) + weight * end;
     // Up to the accuracy of the search: rounding must not shorten a full step.
-    if end <= ACCURACY * start.abs() {
-        let curvature_step = if end < start { 1.0 } else { curvature_step.max(1.0) };
+    if slope_end <= ACCURACY * start.abs() {
+        plan.assign(&segment.to);
+        if cheap_slope.is_some() {
+            segment.regularizer.gradient(segment.to, gradient);
+        }
+        let is_convex = slope_end > start;
+        let wanted = (start / (start - slope_end)).clamp(1.0, LONGEST_STEP);
+        let curvature_step = if is_convex { wanted } else { 1.0 };
         return Found { step: 1.0, descent: -start, curvature_step };
     }
-    let step = root(start, end, |step| slope(step, gradient));
+
+    let regularization_start = segment.change_dot(segment.gradient);
+    let step = root(start, slope_end, |step| {
+        let regularization = match &cheap_slope {
+            Some(slope) => slope(step),
+            // Of a quadratic term the gradient anywhere is a mixture of those at the ends.
+            None if is_quadratic => regularization_start + step * (end - regularization_start),
+            None => {
+                segment.mix(step, plan);
+                segment.regularizer.gradient(plan.view(), gradient);
+                segment.change_dot(gradient.view())
+            }
+        };
+        fixed(segment.entropy_slope(step)) + weight * regularization
+    });
+    segment.mix(step, plan);
     if is_quadratic {
-        Zip::from(gradient).and(segment.gradient).for_each(|end, &start| {
+        Zip::from(&mut *gradient).and(segment.gradient).for_each(|end, &start| {
             *end = start + step * (*end - start);
         });
+    } else if cheap_slope.is_some() {
+        segment.regularizer.gradient(plan.view(), gradient);
     }
     Found { step, descent: -start, curvature_step: step.max(SHORTEST_STEP) }
 }
@@ -112,20 +118,43 @@ fn root(start: f64, end: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
     step
 }
 
-/// Σ (to − from) · weight; a forbidden pair has no mass at either end and counts as zero.
-fn difference_dot(
-    from: ArrayView2<'_, f64>,
-    to: ArrayView2<'_, f64>,
-    weight: ArrayView2<'_, f64>,
-) -> f64 {
-    Zip::from(from).and(to).and(weight).fold(0.0, |sum, &from, &to, &weight| {
-        let change = to - from;
-        if change == 0.0 { sum } else { sum + change * weight }
-    })
-}
+impl LineSearch<'_> {
+    /// The slopes of ⟨γ, C⟩, and of Ω_s at both ends.
+    fn end_slopes(&self) -> [f64; 3] {
+        let mut sums = [0.0; 3];
+        for ((from, to), cost) in
+            self.from.rows().into_iter().zip(self.to.rows()).zip(self.cost.rows())
+        {
+            let slopes = match (from.as_slice(), to.as_slice(), cost.as_slice()) {
+                (Some(from), Some(to), Some(cost)) => end_slopes(from, to, cost),
+                _ => end_slopes(&from.to_vec(), &to.to_vec(), &cost.to_vec()),
+            };
+            sums.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope);
+        }
+        sums
+    }
 
-fn mix(from: ArrayView2<'_, f64>, to: ArrayView2<'_, f64>, step: f64, mixed: &mut Array2<f64>) {
-    Zip::from(mixed).and(from).and(to).for_each(|mixed, &from, &to| {
-        *mixed = from + step * (to - from);
-    });
+    /// The slope of Ω_s.
+    fn entropy_slope(&self, step: f64) -> f64 {
+        let rows = self.from.rows().into_iter().zip(self.to.rows());
+        rows.map(|(from, to)| match (from.as_slice(), to.as_slice()) {
+            (Some(from), Some(to)) => slope_of_negentropy(from, to, step),
+            _ => slope_of_negentropy(&from.to_vec(), &to.to_vec(), step),
+        })
+        .sum()
+    }
+
+    /// Σ (to − from) · weight.
+    fn change_dot(&self, weight: ArrayView2<'_, f64>) -> f64 {
+        Zip::from(self.from)
+            .and(self.to)
+            .and(weight)
+            .fold(0.0, |sum, &from, &to, &weight| sum + (to - from) * weight)
+    }
+
+    fn mix(&self, step: f64, plan: &mut Array2<f64>) {
+        Zip::from(plan).and(self.from).and(self.to).for_each(|mass, &from, &to| {
+            *mass = from + step * (to - from);
+        });
+    }
 }

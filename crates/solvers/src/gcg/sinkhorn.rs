@@ -13,15 +13,19 @@ const PROGRESS: f64 = 0.5;
 const PATIENCE: usize = 8;
 
 /// Balances exp((f ⊕ g − C)/w) from the target potentials given, until the column sums are off by the
-/// tolerance, and moves the result onto the marginals. Updates the potentials on success.
+/// tolerance, and moves the result onto the marginals. On success `plan` holds it, and the potentials are
+/// those of it.
 pub(super) fn balance(
     cost: ArrayView2<'_, f64>,
     (source_mass, target_mass): (&[f64], &[f64]),
     weight: f64,
     potentials: &mut Potentials,
     tolerance: f64,
-) -> Option<Array2<f64>> {
-    let mut kernel = Kernel::at(cost, source_mass, weight, potentials)?;
+    plan: &mut Array2<f64>,
+) -> bool {
+    let Some(mut kernel) = Kernel::at(cost, source_mass, weight, potentials, plan) else {
+        return false;
+    };
     let mut scaling = vec![1.0; target_mass.len()];
     let mut sums = kernel.column_sums();
     let mut reference = f64::INFINITY;
@@ -29,13 +33,14 @@ pub(super) fn balance(
         let error = column_error(&sums, &scaling, target_mass);
         if error <= tolerance {
             kernel.write_potentials(weight, &scaling, potentials);
-            return Some(kernel.into_plan(&scaling, source_mass, target_mass));
+            kernel.into_plan(&scaling, source_mass, target_mass);
+            return true;
         }
         if sweep % PATIENCE == 0 {
             let progresses = error <= PROGRESS * reference;
             // A NaN does not.
             if !progresses {
-                return None;
+                return false;
             }
             reference = error;
         }
@@ -44,7 +49,7 @@ pub(super) fn balance(
         }
         kernel.sweep(source_mass, &scaling, &mut sums);
     }
-    None
+    false
 }
 
 fn column_error(sums: &[f64], scaling: &[f64], mass: &[f64]) -> f64 {
@@ -56,21 +61,21 @@ fn column_error(sums: &[f64], scaling: &[f64], mass: &[f64]) -> f64 {
 }
 
 /// exp((f ⊕ g − C)/w) with row sums equal to the masses, and the row scalings since.
-struct Kernel {
-    entries: Array2<f64>,
+struct Kernel<'a> {
+    entries: &'a mut Array2<f64>,
     row_scaling: Vec<f64>,
     /// The potentials that the entries contain.
     source: Vec<f64>,
 }
 
-impl Kernel {
+impl<'a> Kernel<'a> {
     fn at(
         cost: ArrayView2<'_, f64>,
         source_mass: &[f64],
         weight: f64,
         potentials: &Potentials,
+        entries: &'a mut Array2<f64>,
     ) -> Option<Self> {
-        let mut entries = Array2::zeros(cost.raw_dim());
         let mut source = vec![0.0; source_mass.len()];
         for (row, costs) in cost.rows().into_iter().enumerate() {
             let mut entries = entries.row_mut(row);
@@ -123,8 +128,8 @@ impl Kernel {
 
     /// The scaled kernel, moved onto the marginals: columns with too much are scaled down, and what then
     /// is missing on both sides is spread as a product (Altschuler, Weed, Rigollet 2017, algorithm 2).
-    fn into_plan(self, scaling: &[f64], source_mass: &[f64], target_mass: &[f64]) -> Array2<f64> {
-        let mut plan = self.entries;
+    fn into_plan(self, scaling: &[f64], source_mass: &[f64], target_mass: &[f64]) {
+        let plan = self.entries;
         let mut sums = vec![0.0; scaling.len()];
         for (mut row, row_scaling) in plan.rows_mut().into_iter().zip(&self.row_scaling) {
             for ((entry, scaling), sum) in row.iter_mut().zip(scaling).zip(&mut sums) {
@@ -152,6 +157,5 @@ impl Kernel {
                 }
             }
         }
-        plan
     }
 }

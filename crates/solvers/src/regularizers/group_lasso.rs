@@ -4,7 +4,7 @@
 use ndarray::{Array1, Array2, ArrayView2, Zip};
 
 use super::rows_by_class;
-use crate::regularizer::Regularizer;
+use crate::regularizer::{Regularizer, SegmentSlope};
 
 /// ℓ₁-ℓ₂ over the classes of the source samples.
 #[derive(Debug, Clone)]
@@ -55,5 +55,35 @@ impl Regularizer for GroupLasso {
                     .for_each(|slope, &mass, &reciprocal| *slope = (mass * reciprocal).min(1.0));
             }
         }
+    }
+
+    /// ‖p + t d‖₂ of each group is the root of a quadratic in t: three sums a group serve every t.
+    fn slope_on_segment(
+        &self,
+        from: ArrayView2<'_, f64>,
+        to: ArrayView2<'_, f64>,
+    ) -> Option<SegmentSlope> {
+        let columns = from.ncols();
+        let mut quadratics = vec![[0.0; 3]; self.classes.len() * columns];
+        for (class, quadratics) in self.classes.iter().zip(quadratics.chunks_exact_mut(columns)) {
+            for &row in class {
+                let masses = from.row(row).into_iter().zip(to.row(row));
+                for ([square, product, change_square], (&from, &to)) in
+                    quadratics.iter_mut().zip(masses)
+                {
+                    let change = to - from;
+                    *square += from * from;
+                    *product += from * change;
+                    *change_square += change * change;
+                }
+            }
+        }
+        Some(Box::new(move |t| {
+            let slope = |&[square, product, change_square]: &[f64; 3]| {
+                let norm = (square + t * (2.0 * product + t * change_square)).max(0.0).sqrt();
+                if norm > 0.0 { (product + t * change_square) / norm } else { 0.0 }
+            };
+            quadratics.iter().map(slope).sum()
+        }))
     }
 }

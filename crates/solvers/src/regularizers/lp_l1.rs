@@ -9,7 +9,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 
 use super::rows_by_class;
 use crate::error::{Error, Result};
-use crate::regularizer::Regularizer;
+use crate::regularizer::{Regularizer, SegmentSlope};
 
 /// ℓp-ℓ1 over the classes of the source samples.
 #[derive(Debug, Clone)]
@@ -90,5 +90,27 @@ impl Regularizer for LpL1 {
                 gradient.row_mut(row).assign(&slopes);
             }
         }
+    }
+
+    /// The sums of the groups are linear in t.
+    fn slope_on_segment(
+        &self,
+        from: ArrayView2<'_, f64>,
+        to: ArrayView2<'_, f64>,
+    ) -> Option<SegmentSlope> {
+        let (mut start, mut end) = (Array1::zeros(from.ncols()), Array1::zeros(from.ncols()));
+        let mut lines = Vec::with_capacity(self.classes.len() * from.ncols());
+        for class in &self.classes {
+            self.sums(from, class, &mut start);
+            self.sums(to, class, &mut end);
+            lines.extend(start.iter().zip(&end).map(|(start, end)| (*start, end - start)));
+        }
+        let power = self.power;
+        Some(Box::new(move |t| {
+            let slope = |&(start, change): &(f64, f64)| {
+                change * power * (start + t * change).powf(power - 1.0)
+            };
+            lines.iter().map(slope).sum()
+        }))
     }
 }
