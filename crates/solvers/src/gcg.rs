@@ -41,7 +41,7 @@ pub struct GcgOptions {
 
 impl Default for GcgOptions {
     fn default() -> Self {
-        Self { relative_gap: 1e-5, iteration_limit: 1000, entropic: entropic::Options::default() }
+        Self { relative_gap: 1e-6, iteration_limit: 1000, entropic: entropic::Options::default() }
     }
 }
 
