@@ -14,6 +14,15 @@ pub(crate) fn check_finite(name: &'static str, matrix: ArrayView2<'_, f64>) -> R
     }
 }
 
+/// Costs are numbers of moderate size, or +∞.
+pub(crate) fn check_cost(cost: ArrayView2<'_, f64>) -> Result<()> {
+    let is_cost = |value: f64| value.abs() <= LARGEST_COST || value == f64::INFINITY;
+    match cost.indexed_iter().find(|(_, value)| !is_cost(**value)) {
+        None => Ok(()),
+        Some(((row, column), &value)) => Err(Error::Cost { row, column, value }),
+    }
+}
+
 pub(crate) fn check_same_width(
     source: ArrayView2<'_, f64>,
     target: ArrayView2<'_, f64>,

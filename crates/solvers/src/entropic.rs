@@ -83,7 +83,8 @@ pub fn solve_path(
     Ok(solutions.into_iter().map(|(_, solution)| solution).collect())
 }
 
-fn check(entropy_weights: &[f64], options: &Options) -> Result<()> {
+/// Fails unless λ and the options are usable.
+pub(crate) fn check(entropy_weights: &[f64], options: &Options) -> Result<()> {
     if let Some(&value) = entropy_weights.iter().find(|w| !ENTROPY_WEIGHTS.contains(w)) {
         return Err(Error::Argument {
             name: "lambda",

@@ -7,26 +7,19 @@
 //! tells τ: a step of α says that the objective curves 1/α times as much as its model. τ = 0 is the
 //! algorithm as printed, which is what a well-conditioned or concave Ω_c runs with.
 
+mod iteration;
 mod line_search;
 mod sinkhorn;
 
-use ndarray::{Array2, ArrayView2, Zip};
+use ndarray::{Array2, ArrayView2};
 
-use crate::checks::{check_length, check_weight};
-use crate::elementary::{cost_and_negentropy, linearize};
+use crate::checks::{check_cost, check_length, check_weight};
 use crate::entropic::{self, Potentials, Workspace};
 use crate::error::Result;
+use crate::marginals::masses_of;
 use crate::regularizer::Regularizer;
 use crate::stop::Stop;
-use line_search::{LineSearch, search};
-
-/// A direction's marginal error, as a share of what the one before it promised to gain.
-const DIRECTION_ACCURACY: f64 = 0.1;
-/// Of any direction.
-const LARGEST_MARGINAL_ERROR: f64 = 1e-3;
-
-/// A shorter first step says that the start was a poor one.
-const TRUSTED_STEP: f64 = 0.5;
+use iteration::State;
 
 /// When to stop.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,8 +120,18 @@ pub fn solve_gcg(
     options: &GcgOptions,
 ) -> Result<GcgSolution> {
     check_weight("eta", problem.regularization_weight)?;
+    entropic::check(&[problem.entropy_weight], &options.entropic)?;
+    let (source_mass, target_mass) =
+        masses_of(problem.cost, problem.source_mass, problem.target_mass)?;
+    let problem = &GcgProblem {
+        cost: problem.cost.view(),
+        source_mass: &source_mass,
+        target_mass: &target_mass,
+        ..*problem
+    };
     match start {
         Some(start) => {
+            check_cost(problem.cost)?;
             check_length("the rows of start", start.plan.nrows(), "cost", problem.cost.nrows())?;
             check_length("the columns of start", start.plan.ncols(), "cost", problem.cost.ncols())?;
             let (plan, potentials) = (start.plan.clone(), start.potentials.clone());
@@ -138,278 +141,4 @@ pub fn solve_gcg(
         None => State::at_entropic_plan(problem, problem.entropy_weight, workspace, options)?
             .run(problem, true, workspace, options),
     }
-}
-
-struct State {
-    plan: Array2<f64>,
-    /// ∇Ω_c at the plan.
-    gradient: Array2<f64>,
-    objective: Objective,
-    potentials: Potentials,
-    marginal_error: f64,
-    /// λ + τ.
-    model_weight: f64,
-    /// The marginal error of the next direction before its projection.
-    direction_tolerance: f64,
-    has_forbidden_pairs: bool,
-    history: Vec<GcgStep>,
-}
-
-impl State {
-    /// The state at an entropic plan of weight λ + τ.
-    fn at_entropic_plan(
-        problem: &GcgProblem<'_>,
-        model_weight: f64,
-        workspace: &mut Workspace,
-        options: &GcgOptions,
-    ) -> Result<Self> {
-        let entropic = entropic::solve(
-            problem.cost,
-            problem.source_mass,
-            problem.target_mass,
-            model_weight,
-            None,
-            workspace,
-            &options.entropic,
-        )?;
-        let mut state = Self::at(problem, entropic.plan, entropic.potentials, model_weight);
-        state.marginal_error = entropic.marginal_error;
-        Ok(state)
-    }
-
-    fn at(
-        problem: &GcgProblem<'_>,
-        plan: Array2<f64>,
-        potentials: Potentials,
-        model_weight: f64,
-    ) -> Self {
-        let mut gradient = Array2::zeros(plan.raw_dim());
-        problem.regularizer.gradient(plan.view(), &mut gradient);
-        Self {
-            objective: objective(problem, plan.view(), gradient.view()),
-            plan,
-            gradient,
-            potentials,
-            marginal_error: 0.0,
-            model_weight,
-            direction_tolerance: LARGEST_MARGINAL_ERROR,
-            has_forbidden_pairs: problem.cost.iter().any(|cost| cost.is_infinite()),
-            history: Vec::new(),
-        }
-    }
-
-    fn run(
-        mut self,
-        problem: &GcgProblem<'_>,
-        mut may_restart: bool,
-        workspace: &mut Workspace,
-        options: &GcgOptions,
-    ) -> Result<GcgSolution> {
-        let mut linearized = Array2::zeros(self.plan.raw_dim());
-        let mut trial_gradient = Array2::zeros(self.plan.raw_dim());
-        let mut direction = Array2::zeros(self.plan.raw_dim());
-        // Certifying costs as much as an undamped direction, so it waits for a promising estimate.
-        let mut promising_gap = f64::INFINITY;
-        for iteration in 1..=options.iteration_limit {
-            let damping = self.model_weight - problem.entropy_weight;
-            self.linearize(problem, damping, &mut linearized);
-            let lower_bound =
-                self.direction(problem, linearized.view(), workspace, options, &mut direction)?;
-            let segment = LineSearch {
-                cost: problem.cost.view(),
-                entropy_weight: problem.entropy_weight,
-                regularizer: problem.regularizer,
-                regularization_weight: problem.regularization_weight,
-                from: self.plan.view(),
-                to: direction.view(),
-                gradient: self.gradient.view(),
-            };
-            let found = search(&segment, &mut linearized, &mut trial_gradient);
-            if may_restart && found.descent > 0.0 && found.step < TRUSTED_STEP {
-                // The entropic plan for λ is sharper than the solution can be, and its zeros are hard
-                // to fill again: start at the plan of the weight that the step asks for.
-                let weight = self.model_weight / found.curvature_step;
-                self = Self::at_entropic_plan(problem, weight, workspace, options)?;
-                continue;
-            }
-            may_restart = false;
-            if found.descent <= 0.0 && self.direction_tolerance > options.entropic.tolerance {
-                // What a rough direction gains is lost again in its projection.
-                self.direction_tolerance = options.entropic.tolerance;
-                continue;
-            }
-            // A damped direction sees about λ / (λ + τ) of the gap.
-            let gap = found.descent * self.model_weight / problem.entropy_weight;
-            let tolerance = options.relative_gap * self.objective.total().abs();
-            self.history.push(GcgStep {
-                objective: self.objective.total(),
-                gap,
-                damping,
-                step: found.step,
-            });
-            if gap <= tolerance.min(promising_gap) || found.descent <= 0.0 {
-                let certified = match lower_bound {
-                    Some(bound) => self.linearized_objective(problem) - bound,
-                    None => self.certified_gap(problem, workspace, options, &mut direction)?,
-                };
-                if certified <= tolerance {
-                    return Ok(self.finish(certified, iteration, Stop::Converged));
-                }
-                if found.descent <= 0.0 {
-                    return Ok(self.finish(certified, iteration, Stop::Stalled));
-                }
-                promising_gap = 0.5 * gap;
-            }
-            self.direction_tolerance = (DIRECTION_ACCURACY * found.descent
-                / self.objective.total().abs())
-            .clamp(options.entropic.tolerance, LARGEST_MARGINAL_ERROR);
-            std::mem::swap(&mut self.plan, &mut linearized);
-            std::mem::swap(&mut self.gradient, &mut trial_gradient);
-            self.objective = objective(problem, self.plan.view(), self.gradient.view());
-            self.model_weight =
-                (self.model_weight / found.curvature_step).max(problem.entropy_weight);
-        }
-        let certified = self.certified_gap(problem, workspace, options, &mut linearized)?;
-        let within = certified <= options.relative_gap * self.objective.total().abs();
-        let stop = if within { Stop::Converged } else { Stop::IterationLimit };
-        Ok(self.finish(certified, options.iteration_limit, stop))
-    }
-
-    /// Writes the plan that minimizes the linearized, damped objective. Returns a lower bound of the
-    /// linearized objective where there is one for free.
-    fn direction(
-        &mut self,
-        problem: &GcgProblem<'_>,
-        linearized: ArrayView2<'_, f64>,
-        workspace: &mut Workspace,
-        options: &GcgOptions,
-        direction: &mut Array2<f64>,
-    ) -> Result<Option<f64>> {
-        let masses = (problem.source_mass, problem.target_mass);
-        // Its projection may put a little mass anywhere.
-        let balanced = !self.has_forbidden_pairs
-            && sinkhorn::balance(
-                linearized,
-                masses,
-                self.model_weight,
-                &mut self.potentials,
-                self.direction_tolerance,
-                direction,
-            );
-        if balanced {
-            return Ok(None);
-        }
-        let solution = entropic::solve(
-            linearized,
-            problem.source_mass,
-            problem.target_mass,
-            self.model_weight,
-            Some(&self.potentials),
-            workspace,
-            &entropic::Options { tolerance: self.direction_tolerance, ..options.entropic.clone() },
-        )?;
-        self.marginal_error = self.marginal_error.max(solution.marginal_error);
-        self.potentials = solution.potentials;
-        *direction = solution.plan;
-        let is_undamped = self.model_weight <= problem.entropy_weight;
-        Ok(is_undamped.then_some(solution.dual_objective))
-    }
-
-    /// C + η∇Ω_c(γᵏ) − τ ln γᵏ.
-    fn linearize(&self, problem: &GcgProblem<'_>, damping: f64, linearized: &mut Array2<f64>) {
-        let terms = problem.cost.rows().into_iter().zip(self.gradient.rows()).zip(self.plan.rows());
-        for (mut row, ((cost, slope), plan)) in linearized.rows_mut().into_iter().zip(terms) {
-            let Some(row) = row.as_slice_mut() else { continue };
-            match (cost.as_slice(), slope.as_slice(), plan.as_slice()) {
-                (Some(cost), Some(slope), Some(plan)) => {
-                    linearize(row, (cost, slope, plan), problem.regularization_weight, damping);
-                }
-                _ => linearize(
-                    row,
-                    (&cost.to_vec(), &slope.to_vec(), &plan.to_vec()),
-                    problem.regularization_weight,
-                    damping,
-                ),
-            }
-        }
-    }
-
-    /// The duality gap of the generalized conditional gradient: the linearized objective at the plan minus a
-    /// lower bound of its minimum, which is the dual value of the undamped direction problem.
-    fn certified_gap(
-        &mut self,
-        problem: &GcgProblem<'_>,
-        workspace: &mut Workspace,
-        options: &GcgOptions,
-        linearized: &mut Array2<f64>,
-    ) -> Result<f64> {
-        self.linearize(problem, 0.0, linearized);
-        let undamped = entropic::solve(
-            linearized.view(),
-            problem.source_mass,
-            problem.target_mass,
-            problem.entropy_weight,
-            Some(&self.potentials),
-            workspace,
-            &options.entropic,
-        )?;
-        self.marginal_error = self.marginal_error.max(undamped.marginal_error);
-        self.potentials = undamped.potentials;
-        Ok(self.linearized_objective(problem) - undamped.dual_objective)
-    }
-
-    /// ⟨γ, C + η∇Ω_c(γ)⟩ + λ Ω_s(γ) at the plan.
-    fn linearized_objective(&self, problem: &GcgProblem<'_>) -> f64 {
-        let slope = inner_product(self.plan.view(), self.gradient.view());
-        self.objective.transport + self.objective.entropy + problem.regularization_weight * slope
-    }
-
-    fn finish(mut self, duality_gap: f64, iterations: usize, stop: Stop) -> GcgSolution {
-        if let Some(last) = self.history.last_mut() {
-            last.gap = duality_gap;
-        }
-        GcgSolution {
-            plan: self.plan,
-            potentials: self.potentials,
-            objective: self.objective,
-            duality_gap,
-            iterations,
-            stop,
-            marginal_error: self.marginal_error,
-            history: self.history,
-        }
-    }
-}
-
-fn objective(
-    problem: &GcgProblem<'_>,
-    plan: ArrayView2<'_, f64>,
-    gradient: ArrayView2<'_, f64>,
-) -> Objective {
-    let (transport, negentropy) = transport_and_negentropy(plan, problem.cost);
-    let regularization = if problem.regularizer.is_quadratic() {
-        0.5 * inner_product(plan, gradient)
-    } else {
-        problem.regularizer.value(plan)
-    };
-    Objective {
-        transport,
-        entropy: problem.entropy_weight * negentropy,
-        regularization: problem.regularization_weight * regularization,
-    }
-}
-
-/// ⟨γ, C⟩ and Σ γ ln γ.
-fn transport_and_negentropy(plan: ArrayView2<'_, f64>, cost: ArrayView2<'_, f64>) -> (f64, f64) {
-    plan.rows().into_iter().zip(cost.rows()).fold((0.0, 0.0), |sums, (plan, cost)| {
-        let (transport, negentropy) = match (plan.as_slice(), cost.as_slice()) {
-            (Some(plan), Some(cost)) => cost_and_negentropy(plan, cost),
-            _ => cost_and_negentropy(&plan.to_vec(), &cost.to_vec()),
-        };
-        (sums.0 + transport, sums.1 + negentropy)
-    })
-}
-
-fn inner_product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> f64 {
-    Zip::from(left).and(right).fold(0.0, |sum, &left, &right| sum + left * right)
 }

@@ -202,7 +202,17 @@ fn a_warm_start_ends_at_the_same_objective() {
         regularizer: &regularizer,
         regularization_weight: 1.0,
     };
-    let warm = solve_gcg(&problem, Some(&neighbour), &mut Workspace::default(), &options).unwrap();
+    let restarted = |problem: &GcgProblem<'_>| {
+        solve_gcg(problem, Some(&neighbour), &mut Workspace::default(), &options)
+    };
+    let warm = restarted(&problem).unwrap();
+    // What a start comes with is checked as without one.
+    let mut broken = cost.clone();
+    broken[[1, 2]] = f64::NAN;
+    let refused = restarted(&GcgProblem { cost: broken.view(), ..problem }).unwrap_err();
+    assert!(matches!(refused, Error::Cost { row: 1, column: 2, .. }));
+    let refused = restarted(&GcgProblem { source_mass: &b, ..problem }).unwrap_err();
+    assert!(matches!(refused, Error::Length { name: "source_mass", .. }));
     assert_eq!((cold.stop, warm.stop), (Stop::Converged, Stop::Converged));
     let difference = warm.objective.total() - cold.objective.total();
     assert!(difference.abs() <= cold.duality_gap.max(warm.duality_gap), "{difference}");

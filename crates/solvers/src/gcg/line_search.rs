@@ -51,12 +51,11 @@ pub(super) fn search(
     }
     let is_quadratic = segment.regularizer.is_quadratic();
     let cheap_slope = segment.regularizer.slope_on_segment(segment.from, segment.to);
-    let end = match &cheap_slope {
-        Some(slope) => slope(1.0),
-        None => {
-            segment.regularizer.gradient(segment.to, gradient);
-            segment.change_dot(gradient.view())
-        }
+    let end = if let Some(slope) = &cheap_slope {
+        slope(1.0)
+    } else {
+        segment.regularizer.gradient(segment.to, gradient);
+        segment.change_dot(gradient.view())
     };
     let slope_end = fixed(entropy_end) + weight * end;
     // Up to the accuracy of the search: rounding must not shorten a full step.
