@@ -14,6 +14,8 @@ use crate::stop::Stop;
 const DIRECTION_ACCURACY: f64 = 0.1;
 /// Of any direction.
 const LARGEST_MARGINAL_ERROR: f64 = 1e-3;
+/// One bad step does not condemn the model: λ + τ grows by no more than this at once.
+const LARGEST_GROWTH: f64 = 4.0;
 /// A shorter first step says that the start was a poor one.
 const TRUSTED_STEP: f64 = 0.5;
 
@@ -116,6 +118,11 @@ impl State {
                 self.direction_tolerance = options.entropic.tolerance;
                 continue;
             }
+            if found.descent <= 0.0 && damping > 0.0 {
+                // What a short direction gains is lost in rounding.
+                self.weaken_damping(problem);
+                continue;
+            }
             // A damped direction sees about λ / (λ + τ) of the gap.
             let gap = found.descent * self.model_weight / problem.entropy_weight;
             let tolerance = options.relative_gap * self.objective.total().abs();
@@ -144,8 +151,8 @@ impl State {
             std::mem::swap(&mut self.plan, &mut linearized);
             std::mem::swap(&mut self.gradient, &mut trial_gradient);
             self.objective = objective(problem, self.plan.view(), self.gradient.view());
-            self.model_weight =
-                (self.model_weight / found.curvature_step).max(problem.entropy_weight);
+            let growth = found.curvature_step.recip().min(LARGEST_GROWTH);
+            self.model_weight = (self.model_weight * growth).max(problem.entropy_weight);
         }
         let certified = self.certified_gap(problem, workspace, options, &mut linearized)?;
         let within = certified <= options.relative_gap * self.objective.total().abs();
@@ -191,6 +198,10 @@ impl State {
         *direction = solution.plan;
         let is_undamped = self.model_weight <= problem.entropy_weight;
         Ok(is_undamped.then_some(solution.dual_objective))
+    }
+
+    fn weaken_damping(&mut self, problem: &GcgProblem<'_>) {
+        self.model_weight = (self.model_weight / LARGEST_GROWTH).max(problem.entropy_weight);
     }
 
     /// C + η∇Ω_c(γᵏ) − τ ln γᵏ.
