@@ -20,6 +20,7 @@ use solvers::semi_supervised::forbid_crossing_labels;
 use solvers::{Regularizer, Stop};
 
 use crate::cli::{AdaptArguments, AdaptMethod};
+use crate::say_line;
 use crate::scores::accuracy;
 
 /// Spelled in a file of target labels where the label is not known.
@@ -120,7 +121,7 @@ pub fn run(arguments: &AdaptArguments) -> Result<()> {
             KnownLabels::None | KnownLabels::Some(_) => None,
         },
     };
-    println!("{}", serde_json::to_string(&report)?);
+    say_line!("{}", serde_json::to_string(&report)?)?;
     Ok(())
 }
 

@@ -8,6 +8,8 @@ use crate::cli::{DataArguments, DataCommand, DataLocation, Format};
 use crate::config::GENERATED_SETS;
 use crate::progress::DownloadBars;
 use crate::run_command::library;
+use crate::say::say;
+use crate::say_line;
 use crate::table::Table;
 
 /// Runs one of the data commands; without one, the list.
@@ -53,18 +55,21 @@ fn list(library: &Library) -> Result<()> {
         ]);
     }
     let header = ["set", "domain", "file", "state", "size", "where"].map(str::to_owned).to_vec();
-    println!("{}", Table { header, rows }.to_screen());
-    println!("Generated, always there: {}.", GENERATED_SETS.join(", "));
-    println!("Looked for data in:");
+    say_line!("{}", Table { header, rows }.to_screen())?;
+    say_line!("Generated, always there: {}.", GENERATED_SETS.join(", "))?;
+    say_line!("Looked for data in:")?;
     for folder in library.roots().folders() {
-        println!("  {}", folder.display());
+        say_line!("  {}", folder.display())?;
     }
-    println!("`runner data fetch SET` downloads what is missing.");
+    say_line!("`runner data fetch SET` downloads what is missing.")?;
     for set in &SETS {
-        println!(
+        say_line!(
             "\n{}: {}.\n  Cite {}.\n  Licence: {}.",
-            set.id, set.title, set.citation, set.licence
-        );
+            set.id,
+            set.title,
+            set.citation,
+            set.licence
+        )?;
     }
     Ok(())
 }
@@ -73,7 +78,7 @@ fn fetch(library: &Library, names: &[String]) -> Result<()> {
     let (generated, names): (Vec<&str>, Vec<&str>) =
         names.iter().map(String::as_str).partition(|name| GENERATED_SETS.contains(name));
     for name in generated {
-        println!("{name} is generated: nothing to fetch.");
+        say_line!("{name} is generated: nothing to fetch.")?;
     }
     let sets: Vec<&DataSet> =
         names.iter().map(|name| DataSet::find(name)).collect::<datasets::Result<_>>()?;
@@ -85,14 +90,14 @@ fn fetch(library: &Library, names: &[String]) -> Result<()> {
     for (set, entry) in wanted {
         let domain = library.load(set, entry)?;
         let path = library.find(set, entry).context("the file was there a moment ago")?;
-        println!(
+        say_line!(
             "{} {}: {} samples of {} features in {}",
             set.id,
             entry.abbreviation,
             domain.samples(),
             domain.width(),
             path.display()
-        );
+        )?;
     }
     Ok(())
 }
@@ -158,9 +163,9 @@ fn summary(library: &Library, format: Format) -> Result<()> {
         });
     }
     match format {
-        Format::Json => println!("{}", serde_json::to_string_pretty(&rows)?),
-        Format::Csv => print!("{}", summary_table(&rows).to_csv()),
-        Format::Table => println!("{}", summary_table(&rows).to_screen()),
+        Format::Json => say_line!("{}", serde_json::to_string_pretty(&rows)?)?,
+        Format::Csv => say(&summary_table(&rows).to_csv())?,
+        Format::Table => say_line!("{}", summary_table(&rows).to_screen())?,
     }
     if unreadable > 0 {
         bail!(

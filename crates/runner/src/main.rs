@@ -10,6 +10,7 @@ mod nearest_name;
 mod paper;
 mod progress;
 mod run_command;
+mod say;
 mod scores;
 mod table;
 

@@ -12,6 +12,7 @@ use crate::config::{Data, Experiment};
 use crate::experiment::{Tasks, leave_out_missing};
 use crate::paper::PaperTable;
 use crate::progress::{DownloadBars, unit_bar};
+use crate::say_line;
 use crate::scores::{Cell, Scores, accuracy};
 use crate::table::{self, Table};
 
@@ -39,12 +40,12 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
     leave_out_missing(&mut experiment, &library, &DownloadBars::default()).with_context(named)?;
     let scores = sweep(&experiment, &library, arguments.quiet).with_context(named)?;
     let tables = Tables::of(&experiment, &scores);
-    println!("{}", tables.shown.to_screen());
-    if let Some(differences) = &tables.differences {
-        println!("{}", differences.to_screen());
-    }
     write(&csv, &tables.plain.to_csv())?;
     write(&markdown, &tables.markdown(&experiment, &command(&experiment, path, arguments)))?;
+    say_line!("{}", tables.shown.to_screen())?;
+    if let Some(differences) = &tables.differences {
+        say_line!("{}", differences.to_screen())?;
+    }
     if !arguments.quiet {
         let why = match (&arguments.out, experiment.is_partial) {
             (None, true) => ", apart from those of the whole config",

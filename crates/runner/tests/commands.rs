@@ -1,7 +1,7 @@
 //! The program as a person uses it: what it prints, writes and refuses.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use ndarray::{Array1, Array2};
 
@@ -412,4 +412,19 @@ fn pairs_without_data_may_be_left_out_but_not_all() {
 #[test]
 fn the_help_lists_the_methods() {
     assert_says(&stdout(&runner(&["--help"])), "known are 1nn");
+}
+
+#[test]
+fn a_reader_that_goes_away_does_not_cost_the_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_runner"))
+        .current_dir(folder.path())
+        .args([&committed("quick.toml"), "--trials", "1", "--out", "out"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    drop(run.stdout.take());
+    assert!(run.wait().unwrap().success());
+    assert!(folder.path().join("out/table.csv").is_file());
 }

@@ -4,8 +4,8 @@
 
 use super::curvature::Curvature;
 use super::kernel::{DualValue, Kernel};
-use super::kernels::dot;
 use super::problem::Problem;
+use crate::elementary::dot;
 
 /// Changes of the potential up to this many λ, in sum, are made by rescaling.
 const RESCALING_RADIUS: f64 = 1.0;

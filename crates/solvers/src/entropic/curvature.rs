@@ -8,7 +8,7 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::kernel::Kernel;
-use super::kernels::dot;
+use crate::elementary::dot;
 
 #[derive(Default)]
 pub(super) struct Curvature {

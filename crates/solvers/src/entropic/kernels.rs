@@ -66,22 +66,6 @@ pub(super) fn accumulate_and_scale(row: &mut [f64], weight: f64, scale: f64, sum
     }
 }
 
-/// Dot product of two vectors.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
-pub(super) fn dot(left: &[f64], right: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let left_chunks = left.chunks_exact(LANES);
-    let right_chunks = right.chunks_exact(LANES);
-    let rest: f64 =
-        left_chunks.remainder().iter().zip(right_chunks.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in left_chunks.zip(right_chunks) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
-}
-
 /// Dot products of four consecutive rows (each as long as `x`) with `x`, reading `x` once.
 #[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn dot_four(rows: &[f64], x: &[f64]) -> [f64; 4] {
