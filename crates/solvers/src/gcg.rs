@@ -38,6 +38,13 @@ impl Default for GcgOptions {
     }
 }
 
+impl GcgOptions {
+    /// The entropic options with a tolerance that is not tighter than theirs.
+    fn rough(&self, tolerance: f64) -> entropic::Options {
+        entropic::Options { tolerance: tolerance.max(self.entropic.tolerance), ..self.entropic }
+    }
+}
+
 /// The three terms of eq. `optreg_disc`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Objective {

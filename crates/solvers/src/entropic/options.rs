@@ -6,7 +6,7 @@ use ndarray::{Array1, Array2};
 use crate::stop::Stop;
 
 /// When to stop.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Largest L1 error of the marginals before the final projection.
     pub tolerance: f64,

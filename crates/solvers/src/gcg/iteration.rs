@@ -50,7 +50,7 @@ impl State {
             model_weight,
             None,
             workspace,
-            &options.entropic,
+            &options.rough(LARGEST_MARGINAL_ERROR),
         )?;
         let mut state = Self::at(problem, entropic.plan, entropic.potentials, model_weight);
         state.marginal_error = entropic.marginal_error;
@@ -191,7 +191,7 @@ impl State {
             self.model_weight,
             Some(&self.potentials),
             workspace,
-            &entropic::Options { tolerance: self.direction_tolerance, ..options.entropic.clone() },
+            &options.rough(self.direction_tolerance),
         )?;
         self.marginal_error = self.marginal_error.max(solution.marginal_error);
         self.potentials = solution.potentials;
@@ -240,7 +240,8 @@ impl State {
             problem.entropy_weight,
             Some(&self.potentials),
             workspace,
-            &options.entropic,
+            // Its dual value is a bound however rough the plan is.
+            &options.rough(DIRECTION_ACCURACY * options.relative_gap),
         )?;
         self.marginal_error = self.marginal_error.max(undamped.marginal_error);
         self.potentials = undamped.potentials;
