@@ -171,17 +171,18 @@ impl State {
         direction: &mut Array2<f64>,
     ) -> Result<Option<f64>> {
         let masses = (problem.source_mass, problem.target_mass);
-        // Its projection may put a little mass anywhere.
-        let balanced = !self.has_forbidden_pairs
-            && sinkhorn::balance(
+        // Its projection may put a little mass anywhere, so not where pairs are forbidden.
+        if !self.has_forbidden_pairs
+            && let Some(error) = sinkhorn::balance(
                 linearized,
                 masses,
                 self.model_weight,
                 &mut self.potentials,
                 self.direction_tolerance,
                 direction,
-            );
-        if balanced {
+            )
+        {
+            self.marginal_error = self.marginal_error.max(error);
             return Ok(None);
         }
         let solution = entropic::solve(

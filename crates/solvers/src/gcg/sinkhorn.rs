@@ -13,8 +13,8 @@ const PROGRESS: f64 = 0.5;
 const PATIENCE: usize = 8;
 
 /// Balances exp((f ⊕ g − C)/w) from the target potentials given, until the column sums are off by the
-/// tolerance, and moves the result onto the marginals. On success `plan` holds it, and the potentials are
-/// those of it.
+/// tolerance, and moves the result onto the marginals. On success `plan` holds it, the potentials are
+/// those of it, and the error is returned.
 pub(super) fn balance(
     cost: ArrayView2<'_, f64>,
     (source_mass, target_mass): (&[f64], &[f64]),
@@ -22,10 +22,8 @@ pub(super) fn balance(
     potentials: &mut Potentials,
     tolerance: f64,
     plan: &mut Array2<f64>,
-) -> bool {
-    let Some(mut kernel) = Kernel::at(cost, source_mass, weight, potentials, plan) else {
-        return false;
-    };
+) -> Option<f64> {
+    let mut kernel = Kernel::at(cost, source_mass, weight, potentials, plan)?;
     let mut scaling = vec![1.0; target_mass.len()];
     let mut sums = kernel.column_sums();
     let mut reference = f64::INFINITY;
@@ -34,13 +32,13 @@ pub(super) fn balance(
         if error <= tolerance {
             kernel.write_potentials(weight, &scaling, potentials);
             kernel.into_plan(&scaling, source_mass, target_mass);
-            return true;
+            return Some(error);
         }
         if sweep % PATIENCE == 0 {
             let progresses = error <= PROGRESS * reference;
             // A NaN does not.
             if !progresses {
-                return false;
+                return None;
             }
             reference = error;
         }
@@ -49,7 +47,7 @@ pub(super) fn balance(
         }
         kernel.sweep(source_mass, &scaling, &mut sums);
     }
-    false
+    None
 }
 
 fn column_error(sums: &[f64], scaling: &[f64], mass: &[f64]) -> f64 {
