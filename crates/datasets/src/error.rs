@@ -130,7 +130,10 @@ fn missing_files(files: &[MissingFile]) -> String {
             file.folder.display(),
         );
         if let Some(reason) = &file.reason {
-            let _ = write!(text, "\n    why  {reason}");
+            // The address stands above already.
+            let reason = reason.to_string();
+            let _ =
+                write!(text, "\n    why  {}", reason.trim_start_matches(&format!("{address}: ")));
         }
     }
     text.push_str("\nPut each file into its folder by hand, or name a folder that has them with --data DIR or OTDA_DATA.");
