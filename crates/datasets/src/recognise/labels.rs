@@ -12,6 +12,7 @@ const LABEL_NAMES: &[&str] =
 
 /// How names of label arrays begin, beyond those that are taken without asking: `Y_tar`, `labels_test`.
 const LABEL_BEGINNINGS: &[&str] = &["y", "label", "gnd", "class", "target"];
+
 /// Where the labels of the samples in a file are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum LabelPlace<'a> {

@@ -45,7 +45,8 @@ pub(super) fn search(
     let [transport, entropy_start, entropy_end] = segment.end_slopes();
     let fixed = |entropy: f64| transport + segment.entropy_weight * entropy;
     let weight = segment.regularization_weight;
-    let start = fixed(entropy_start) + weight * segment.change_dot(segment.gradient);
+    let regularization_start = segment.change_dot(segment.gradient);
+    let start = fixed(entropy_start) + weight * regularization_start;
     if start >= 0.0 {
         return Found { step: 0.0, descent: -start, curvature_step: 1.0 };
     }
@@ -70,7 +71,6 @@ pub(super) fn search(
         return Found { step: 1.0, descent: -start, curvature_step };
     }
 
-    let regularization_start = segment.change_dot(segment.gradient);
     let step = root(start, slope_end, |step| {
         let regularization = match &cheap_slope {
             Some(slope) => slope(step),
