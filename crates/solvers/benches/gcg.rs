@@ -9,7 +9,6 @@ use solvers::Regularizer;
 use solvers::cost::{Metric, cost_matrix};
 use solvers::entropic::Workspace;
 use solvers::gcg::{GcgOptions, GcgProblem, solve_gcg};
-use solvers::graph::NeighbourGraph;
 use solvers::marginals::uniform_mass;
 use solvers::regularizers::{GroupLasso, Laplacian, LpL1};
 
@@ -30,18 +29,15 @@ fn one_grid_point(criterion: &mut Criterion) {
     let labels: Vec<usize> = (0..200).map(|row| row % CLASSES).collect();
     let (a, b) = (uniform_mass(200), uniform_mass(479));
     let cost = cost_matrix(source.view(), target.view(), Metric::SquaredEuclidean).unwrap();
-    let graphs = (
-        NeighbourGraph::nearest(source.view(), 8).unwrap().prune_by_class(&labels).unwrap(),
-        NeighbourGraph::nearest(target.view(), 8).unwrap(),
-    );
-    let laplacian =
-        Laplacian::symmetric(graphs, (source.view(), target.view()), (&a, &b), 0.5).unwrap();
+    let samples = (source.view(), target.view());
+    let laplacian = Laplacian::of_nearest_neighbours(samples, &labels, (&a, &b), 8, 0.5).unwrap();
     let (group_lasso, lp_l1) = (GroupLasso::new(&labels), LpL1::new(&labels));
-    let cases: [(&str, &dyn Regularizer, f64, f64); 4] = [
+    let cases: [(&str, &dyn Regularizer, f64, f64); 5] = [
         ("group-lasso/10/100", &group_lasso, 10.0, 100.0),
         ("group-lasso/10/1000", &group_lasso, 10.0, 1000.0),
         ("lp-l1/10/100", &lp_l1, 10.0, 100.0),
         ("laplacian/100/10", &laplacian, 100.0, 10.0),
+        ("laplacian/10/100", &laplacian, 10.0, 100.0),
     ];
     let mut group = criterion.benchmark_group("gcg");
     group.sample_size(10);

@@ -54,7 +54,7 @@ const ATANH_COEFFICIENTS: [f64; 10] = [
     reason = "it must be compiled with the instruction set of its caller"
 )]
 #[inline(always)]
-fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
+pub(crate) fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
@@ -63,7 +63,7 @@ fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
     reason = "it must be compiled with the instruction set of its caller"
 )]
 #[inline(always)]
-fn exp_one<const FUSED: bool>(x: f64) -> f64 {
+pub(crate) fn exp_one<const FUSED: bool>(x: f64) -> f64 {
     let rounded = multiply_add::<FUSED>(x, LOG2_E, ROUNDER);
     let exponent = rounded - ROUNDER;
     let high = multiply_add::<FUSED>(-exponent, LN2_HIGH, x);
@@ -82,7 +82,7 @@ fn exp_one<const FUSED: bool>(x: f64) -> f64 {
 }
 
 #[inline(always)]
-fn ln_one<const FUSED: bool>(x: f64) -> f64 {
+pub(crate) fn ln_one<const FUSED: bool>(x: f64) -> f64 {
     // Shifting by the bits of √½ puts the mantissa into [√½, √2), where the series is short.
     const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
     const EXPONENT_MASK: u64 = 0xfff0_0000_0000_0000;

@@ -102,6 +102,15 @@ pub(crate) fn check(entropy_weights: &[f64], options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// Fails unless the cost and the masses make a problem that has a plan.
+pub(crate) fn check_problem(
+    cost: ArrayView2<'_, f64>,
+    source_mass: &[f64],
+    target_mass: &[f64],
+) -> Result<()> {
+    Problem::new(cost, source_mass, target_mass).map(|_| ())
+}
+
 fn load_warm_start(
     ascent: &mut Ascent,
     problem: &Problem<'_>,

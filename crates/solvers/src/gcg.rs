@@ -5,11 +5,15 @@
 //! holds only nearby and the plain algorithm crawls, so the direction problem carries a damping
 //! τ KL(γ | γᵏ), which keeps it entropic (with weight λ + τ and cost C + η∇Ω_c − τ ln γᵏ). The line search
 //! tells τ: a step of α says that the objective curves 1/α times as much as its model. τ = 0 is the
-//! algorithm as printed, which is what a well-conditioned or concave Ω_c runs with.
+//! algorithm as printed, which is what a well-conditioned or concave Ω_c runs with. A quadratic Ω_c is
+//! accelerated, and one whose gradient is constant on classes of rows starts its directions there.
 
+mod accelerated;
+mod coarse;
 mod iteration;
 mod line_search;
 mod sinkhorn;
+mod terms;
 
 use ndarray::{Array2, ArrayView2};
 
@@ -95,6 +99,8 @@ pub struct GcgSolution {
     pub stop: Stop,
     /// The largest marginal error of an entropic problem before its projection.
     pub marginal_error: f64,
+    /// How much a quadratic Ω_c was last seen to curve relative to KL, from which a neighbour starts.
+    pub curvature: f64,
     /// Objective, gap, damping and step over the iterations.
     pub history: Vec<GcgStep>,
 }
@@ -118,8 +124,9 @@ pub struct GcgProblem<'a> {
 
 /// Minimizes ⟨γ, C⟩ + λ Ω_s(γ) + η Ω_c(γ) over the plans with the given marginals.
 ///
-/// `start` is the solution of a problem with the same marginals, such as that for a neighbouring η;
-/// without one the solve starts at the entropic plan.
+/// `start` is the solution of a problem with the same marginals, such as that for the next larger λ of a grid,
+/// which pays for a convex Ω_c; without one the solve starts at the entropic plan, which is what decides
+/// between the local minima of a concave one.
 pub fn solve_gcg(
     problem: &GcgProblem<'_>,
     start: Option<&GcgSolution>,
@@ -136,16 +143,20 @@ pub fn solve_gcg(
         target_mass: &target_mass,
         ..*problem
     };
-    match start {
-        Some(start) => {
-            check_cost(problem.cost)?;
-            check_length("the rows of start", start.plan.nrows(), "cost", problem.cost.nrows())?;
-            check_length("the columns of start", start.plan.ncols(), "cost", problem.cost.ncols())?;
-            let (plan, potentials) = (start.plan.clone(), start.potentials.clone());
-            let state = State::at(problem, plan, potentials, problem.entropy_weight);
-            state.run(problem, false, workspace, options)
-        }
-        None => State::at_entropic_plan(problem, problem.entropy_weight, workspace, options)?
-            .run(problem, true, workspace, options),
+    let (state, curvature) = if let Some(start) = start {
+        check_cost(problem.cost)?;
+        check_length("the rows of start", start.plan.nrows(), "cost", problem.cost.nrows())?;
+        check_length("the columns of start", start.plan.ncols(), "cost", problem.cost.ncols())?;
+        let (plan, potentials) = (start.plan.clone(), start.potentials.clone());
+        let state = State::at(problem, plan, potentials, problem.entropy_weight);
+        (state, Some(problem.regularization_weight * start.curvature))
+    } else {
+        let weight = problem.entropy_weight;
+        (State::at_entropic_plan(problem, weight, workspace, options)?, None)
+    };
+    if problem.regularizer.is_quadratic() {
+        state.run_accelerated(problem, curvature, workspace, options)
+    } else {
+        state.run(problem, start.is_none(), workspace, options)
     }
 }

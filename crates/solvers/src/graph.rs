@@ -1,9 +1,8 @@
 //! Nearest-neighbour graphs: the similarities S_s and S_t of the Laplacian regularizers.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::checks::{check_finite, check_length};
-use crate::cost::squared_distances;
 use crate::error::{Error, Result};
 
 /// An undirected graph with unit weights.
@@ -16,7 +15,12 @@ impl NeighbourGraph {
     /// Joins each sample with its `count` nearest others (ties by index), in either direction.
     pub fn nearest(samples: ArrayView2<'_, f64>, count: usize) -> Result<Self> {
         check_finite("samples", samples)?;
-        let size = samples.nrows();
+        Self::nearest_by_gram(&centred_gram(samples), count)
+    }
+
+    /// [`Self::nearest`] from the inner products of the samples: ‖x − y‖² = ⟨x, x⟩ + ⟨y, y⟩ − 2⟨x, y⟩.
+    pub(crate) fn nearest_by_gram(gram: &Array2<f64>, count: usize) -> Result<Self> {
+        let size = gram.nrows();
         if count == 0 || count >= size {
             return Err(Error::Argument {
                 name: "neighbours",
@@ -24,12 +28,13 @@ impl NeighbourGraph {
                 rule: "it is at least 1 and smaller than the number of samples",
             });
         }
-        let distances = squared_distances(samples, samples);
         let mut neighbours = vec![Vec::new(); size];
-        for (sample, row) in distances.rows().into_iter().enumerate() {
+        for (sample, products) in gram.rows().into_iter().enumerate() {
+            // Up to ⟨x, x⟩ of the sample itself.
+            let distance = |other: usize| gram[[other, other]] - 2.0 * products[other];
             let mut others: Vec<usize> = (0..size).filter(|&other| other != sample).collect();
             let by_distance =
-                |a: &usize, b: &usize| row[*a].total_cmp(&row[*b]).then_with(|| a.cmp(b));
+                |a: &usize, b: &usize| distance(*a).total_cmp(&distance(*b)).then_with(|| a.cmp(b));
             others.select_nth_unstable_by(count - 1, by_distance);
             for &other in &others[..count] {
                 neighbours[sample].push(other);
@@ -77,6 +82,15 @@ impl NeighbourGraph {
         }
         product
     }
+}
+
+/// X Xᵀ of the samples moved to their mean. Distances do not feel the shift, but the digits of the products do.
+pub(crate) fn centred_gram(samples: ArrayView2<'_, f64>) -> Array2<f64> {
+    let centred = match samples.mean_axis(Axis(0)) {
+        Some(centre) => &samples - &centre,
+        None => samples.to_owned(),
+    };
+    centred.dot(&centred.t())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod error;
 pub mod exact;
 pub mod gcg;
 pub mod graph;
+pub mod group_lasso;
 pub mod mapping;
 pub mod marginals;
 mod regularizer;

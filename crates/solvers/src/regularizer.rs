@@ -44,9 +44,15 @@ pub trait Regularizer {
     }
 
     /// Whether Ω is a quadratic form, so that its gradient is linear in the plan and Ω(γ) = ½⟨γ, ∇Ω(γ)⟩. The
-    /// solver then combines values and gradients that it has instead of asking for new ones.
+    /// solver then combines values and gradients that it has instead of asking for new ones, and accelerates.
     fn is_quadratic(&self) -> bool {
         false
+    }
+
+    /// Sets of rows, each row in one of them, on which the gradient is the same in every column. The solver
+    /// then starts its entropic problems with the right mass in each set.
+    fn row_classes(&self) -> Option<&[Vec<usize>]> {
+        None
     }
 }
 

@@ -187,6 +187,55 @@ fn lp_l1_is_majorization_minimization() {
 }
 
 #[test]
+fn a_stiff_quadratic_term_on_raw_costs_converges_along_its_path() {
+    // η/λ up to 1e5, costs thousands of λ high.
+    let (source, target) = (10.0 * &cloud(20, 5, 1), 10.0 * &cloud(25, 5, 2));
+    let cost = squared_distances(&source, &target);
+    let regularizer = laplacian(&source, &target);
+    let (a, b) = (uniform(20), uniform(25));
+    let options = GcgOptions { relative_gap: 1e-4, ..GcgOptions::default() };
+    let mut previous: Option<GcgSolution> = None;
+    for entropy_weight in [100.0, 10.0, 1.0, 0.1, 0.01, 0.001] {
+        let problem = GcgProblem {
+            cost: cost.view(),
+            source_mass: &a,
+            target_mass: &b,
+            entropy_weight,
+            regularizer: &regularizer,
+            regularization_weight: 100.0,
+        };
+        let start = previous.as_ref();
+        let solution = solve_gcg(&problem, start, &mut Workspace::default(), &options).unwrap();
+        assert_eq!(solution.stop, Stop::Converged, "λ {entropy_weight}");
+        assert!(solution.duality_gap <= 1e-4 * solution.objective.total().abs());
+        assert_marginals(solution.plan.view());
+        previous = Some(solution);
+    }
+}
+
+#[test]
+fn reweighted_classes_move_many_entropy_weights_at_once() {
+    // The weights of empty classes are η/(2√ε) ≈ 16η high, a thousand λ.
+    let cost = squared_distances(&cloud(24, 3, 1), &cloud(30, 3, 2));
+    let labels = labels(24);
+    let regularizer = LpL1::new(&labels);
+    let solution = solve(&cost, 0.01, &regularizer, 1.0, &GcgOptions::default());
+    assert_eq!(solution.stop, Stop::Converged);
+    assert_marginals(solution.plan.view());
+    // At a stationary plan one more majorization gains nothing.
+    let (a, b) = (uniform(24), uniform(30));
+    let mut slopes = Array2::zeros(cost.raw_dim());
+    regularizer.gradient(solution.plan.view(), &mut slopes);
+    let options = entropic::Options::default();
+    let reweighted = &cost + &slopes;
+    let workspace = &mut Workspace::default();
+    let next = entropic::solve(reweighted.view(), &a, &b, 0.01, None, workspace, &options).unwrap();
+    let objective = &solution.objective;
+    let here = objective.transport + objective.entropy + (&solution.plan * &slopes).sum();
+    assert!(here - next.objective <= 2e-6 * objective.total().abs());
+}
+
+#[test]
 fn a_warm_start_ends_at_the_same_objective() {
     let cost = squared_distances(&cloud(24, 3, 1), &cloud(30, 3, 2));
     let regularizer = GroupLasso::new(&labels(24));
@@ -226,12 +275,15 @@ fn forbidden_pairs_stay_empty() {
             *cost = f64::INFINITY;
         }
     }
-    let solution = solve(&cost, 0.1, &GroupLasso::new(&labels(12)), 1.0, &GcgOptions::default());
-    assert!(solution.objective.total().is_finite());
-    for ((place, mass), cost) in solution.plan.indexed_iter().zip(&cost) {
-        assert!(cost.is_finite() || *mass == 0.0, "{place:?}");
+    let labels = labels(12);
+    for regularizer in [&GroupLasso::new(&labels) as &dyn Regularizer, &LpL1::new(&labels)] {
+        let solution = solve(&cost, 0.1, regularizer, 1.0, &GcgOptions::default());
+        assert!(solution.objective.total().is_finite());
+        for ((place, mass), cost) in solution.plan.indexed_iter().zip(&cost) {
+            assert!(cost.is_finite() || *mass == 0.0, "{place:?}");
+        }
+        assert_marginals(solution.plan.view());
     }
-    assert_marginals(solution.plan.view());
 }
 
 #[test]

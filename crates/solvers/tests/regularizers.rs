@@ -125,6 +125,21 @@ fn the_laplacian_is_the_energy_of_the_transported_samples_for_any_marginals() {
 }
 
 #[test]
+fn the_laplacian_of_nearest_neighbours_is_that_of_its_graphs() {
+    let (source, target) = (cloud(9, 3, 1), cloud(7, 3, 2));
+    let (a, b) = (uniform(9), uniform(7));
+    let graphs = (
+        NeighbourGraph::nearest(source.view(), 3).unwrap().prune_by_class(&LABELS).unwrap(),
+        NeighbourGraph::nearest(target.view(), 3).unwrap(),
+    );
+    let samples = (source.view(), target.view());
+    let apart = Laplacian::symmetric(graphs, samples, (&a, &b), 0.3).unwrap();
+    let together = Laplacian::of_nearest_neighbours(samples, &LABELS, (&a, &b), 3, 0.3).unwrap();
+    let plan = random_plan(9, 7, 5);
+    assert_eq!(together.value(plan.view()), apart.value(plan.view()));
+}
+
+#[test]
 fn bad_parameters_are_named() {
     let name = |error: Error| match error {
         Error::Argument { name, .. } | Error::Length { name, .. } => name,

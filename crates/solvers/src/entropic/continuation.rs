@@ -48,6 +48,10 @@ impl Continuation {
             entropy_weight *= 4.0;
             ascent.evaluate(problem, entropy_weight);
         }
+        if ascent.kernel.should_be_sparse() {
+            // One more evaluation, and every sweep and factorisation after it costs what the list does.
+            ascent.evaluate(problem, entropy_weight);
+        }
         // Also catches potentials so large that the evaluation overflowed.
         if is_trusted(ascent, problem) {
             return Self::at(entropy_weight, problem);

@@ -124,6 +124,11 @@ impl Kernel {
         total
     }
 
+    /// Whether the next evaluation would keep a list where this one kept a matrix.
+    pub(super) fn should_be_sparse(&self) -> bool {
+        !self.is_sparse && self.kept < self.values.len() / SPARSE_DIVISOR
+    }
+
     /// Recomputes both marginals after a change of `scaling`, without exponentials.
     pub(super) fn rescale(&mut self, problem: &Problem<'_>) {
         let Self { scaling, outer_scaling, product, .. } = self;

@@ -1,38 +1,41 @@
-//! The iteration of algorithm `algo:fws`: linearize, solve, search, certify.
+//! The iteration of algorithm `algo:fws`: linearize, solve, search, certify. For a quadratic Ω_c see `accelerated`.
 
-use ndarray::{Array2, ArrayView2, Zip};
+use ndarray::{Array2, ArrayView2};
 
+use super::coarse::Coarse;
 use super::line_search::{LineSearch, search};
 use super::sinkhorn;
+use super::terms::{inner_product, linearize_at, objective};
 use super::{GcgOptions, GcgProblem, GcgSolution, GcgStep, Objective};
-use crate::elementary::{cost_and_negentropy, linearize};
 use crate::entropic::{self, Potentials, Workspace};
 use crate::error::Result;
 use crate::stop::Stop;
 
 /// A direction's marginal error, as a share of what the one before it promised to gain.
-const DIRECTION_ACCURACY: f64 = 0.1;
+pub(super) const DIRECTION_ACCURACY: f64 = 0.1;
 /// Of any direction.
-const LARGEST_MARGINAL_ERROR: f64 = 1e-3;
+pub(super) const LARGEST_MARGINAL_ERROR: f64 = 1e-3;
 /// One bad step does not condemn the model: λ + τ grows by no more than this at once.
 const LARGEST_GROWTH: f64 = 4.0;
 /// A shorter first step says that the start was a poor one.
-const TRUSTED_STEP: f64 = 0.5;
+pub(super) const TRUSTED_STEP: f64 = 0.5;
 
 /// Where the iteration stands.
 pub(super) struct State {
-    plan: Array2<f64>,
+    pub(super) plan: Array2<f64>,
     /// ∇Ω_c at the plan.
-    gradient: Array2<f64>,
-    objective: Objective,
-    potentials: Potentials,
-    marginal_error: f64,
+    pub(super) gradient: Array2<f64>,
+    pub(super) objective: Objective,
+    pub(super) potentials: Potentials,
+    pub(super) marginal_error: f64,
     /// λ + τ.
-    model_weight: f64,
+    pub(super) model_weight: f64,
     /// The marginal error of the next direction before its projection.
-    direction_tolerance: f64,
+    pub(super) direction_tolerance: f64,
     has_forbidden_pairs: bool,
-    history: Vec<GcgStep>,
+    /// Of a quadratic Ω_c relative to KL.
+    pub(super) curvature: f64,
+    pub(super) history: Vec<GcgStep>,
 }
 
 impl State {
@@ -74,6 +77,7 @@ impl State {
             model_weight,
             direction_tolerance: LARGEST_MARGINAL_ERROR,
             has_forbidden_pairs: problem.cost.iter().any(|cost| cost.is_infinite()),
+            curvature: 0.0,
             history: Vec::new(),
         }
     }
@@ -88,11 +92,23 @@ impl State {
         let mut linearized = Array2::zeros(self.plan.raw_dim());
         let mut trial_gradient = Array2::zeros(self.plan.raw_dim());
         let mut direction = Array2::zeros(self.plan.raw_dim());
+        let columns = problem.target_mass.len();
+        let mut coarse = (problem.regularizer.row_classes())
+            .map(|classes| Coarse::new(classes, problem.source_mass, columns));
         // Certifying costs as much as an undamped direction, so it waits for a promising estimate.
         let mut promising_gap = f64::INFINITY;
         for iteration in 1..=options.iteration_limit {
             let damping = self.model_weight - problem.entropy_weight;
             self.linearize(problem, damping, &mut linearized);
+            if let Some(coarse) = &mut coarse {
+                let weight = self.model_weight;
+                coarse.shift(
+                    linearized.view(),
+                    problem.target_mass,
+                    weight,
+                    &mut self.potentials,
+                )?;
+            }
             let lower_bound =
                 self.direction(problem, linearized.view(), workspace, options, &mut direction)?;
             let segment = LineSearch {
@@ -162,7 +178,7 @@ impl State {
 
     /// Writes the plan that minimizes the linearized, damped objective. Returns a lower bound of the
     /// linearized objective where there is one for free.
-    fn direction(
+    pub(super) fn direction(
         &mut self,
         problem: &GcgProblem<'_>,
         linearized: ArrayView2<'_, f64>,
@@ -171,9 +187,10 @@ impl State {
         direction: &mut Array2<f64>,
     ) -> Result<Option<f64>> {
         let masses = (problem.source_mass, problem.target_mass);
+        let is_undamped = self.model_weight <= problem.entropy_weight;
         // Its projection may put a little mass anywhere, so not where pairs are forbidden.
         if !self.has_forbidden_pairs
-            && let Some(error) = sinkhorn::balance(
+            && let Some(balanced) = sinkhorn::balance(
                 linearized,
                 masses,
                 self.model_weight,
@@ -182,8 +199,8 @@ impl State {
                 direction,
             )
         {
-            self.marginal_error = self.marginal_error.max(error);
-            return Ok(None);
+            self.marginal_error = self.marginal_error.max(balanced.error);
+            return Ok(is_undamped.then_some(balanced.lower_bound));
         }
         let solution = entropic::solve(
             linearized,
@@ -197,7 +214,6 @@ impl State {
         self.marginal_error = self.marginal_error.max(solution.marginal_error);
         self.potentials = solution.potentials;
         *direction = solution.plan;
-        let is_undamped = self.model_weight <= problem.entropy_weight;
         Ok(is_undamped.then_some(solution.dual_objective))
     }
 
@@ -206,27 +222,19 @@ impl State {
     }
 
     /// C + η∇Ω_c(γᵏ) − τ ln γᵏ.
-    fn linearize(&self, problem: &GcgProblem<'_>, damping: f64, linearized: &mut Array2<f64>) {
-        let terms = problem.cost.rows().into_iter().zip(self.gradient.rows()).zip(self.plan.rows());
-        for (mut row, ((cost, slope), plan)) in linearized.rows_mut().into_iter().zip(terms) {
-            let Some(row) = row.as_slice_mut() else { continue };
-            match (cost.as_slice(), slope.as_slice(), plan.as_slice()) {
-                (Some(cost), Some(slope), Some(plan)) => {
-                    linearize(row, (cost, slope, plan), problem.regularization_weight, damping);
-                }
-                _ => linearize(
-                    row,
-                    (&cost.to_vec(), &slope.to_vec(), &plan.to_vec()),
-                    problem.regularization_weight,
-                    damping,
-                ),
-            }
-        }
+    pub(super) fn linearize(
+        &self,
+        problem: &GcgProblem<'_>,
+        damping: f64,
+        linearized: &mut Array2<f64>,
+    ) {
+        linearized.assign(&self.gradient);
+        linearize_at(problem, self.plan.view(), damping, linearized);
     }
 
     /// The duality gap of the generalized conditional gradient: the linearized objective at the plan minus a
     /// lower bound of its minimum, which is the dual value of the undamped direction problem.
-    fn certified_gap(
+    pub(super) fn certified_gap(
         &mut self,
         problem: &GcgProblem<'_>,
         workspace: &mut Workspace,
@@ -250,12 +258,12 @@ impl State {
     }
 
     /// ⟨γ, C + η∇Ω_c(γ)⟩ + λ Ω_s(γ) at the plan.
-    fn linearized_objective(&self, problem: &GcgProblem<'_>) -> f64 {
+    pub(super) fn linearized_objective(&self, problem: &GcgProblem<'_>) -> f64 {
         let slope = inner_product(self.plan.view(), self.gradient.view());
         self.objective.transport + self.objective.entropy + problem.regularization_weight * slope
     }
 
-    fn finish(mut self, duality_gap: f64, iterations: usize, stop: Stop) -> GcgSolution {
+    pub(super) fn finish(mut self, duality_gap: f64, iterations: usize, stop: Stop) -> GcgSolution {
         if let Some(last) = self.history.last_mut() {
             last.gap = duality_gap;
         }
@@ -267,40 +275,8 @@ impl State {
             iterations,
             stop,
             marginal_error: self.marginal_error,
+            curvature: self.curvature,
             history: self.history,
         }
     }
-}
-
-fn objective(
-    problem: &GcgProblem<'_>,
-    plan: ArrayView2<'_, f64>,
-    gradient: ArrayView2<'_, f64>,
-) -> Objective {
-    let (transport, negentropy) = transport_and_negentropy(plan, problem.cost);
-    let regularization = if problem.regularizer.is_quadratic() {
-        0.5 * inner_product(plan, gradient)
-    } else {
-        problem.regularizer.value(plan)
-    };
-    Objective {
-        transport,
-        entropy: problem.entropy_weight * negentropy,
-        regularization: problem.regularization_weight * regularization,
-    }
-}
-
-/// ⟨γ, C⟩ and Σ γ ln γ.
-fn transport_and_negentropy(plan: ArrayView2<'_, f64>, cost: ArrayView2<'_, f64>) -> (f64, f64) {
-    plan.rows().into_iter().zip(cost.rows()).fold((0.0, 0.0), |sums, (plan, cost)| {
-        let (transport, negentropy) = match (plan.as_slice(), cost.as_slice()) {
-            (Some(plan), Some(cost)) => cost_and_negentropy(plan, cost),
-            _ => cost_and_negentropy(&plan.to_vec(), &cost.to_vec()),
-        };
-        (sums.0 + transport, sums.1 + negentropy)
-    })
-}
-
-fn inner_product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> f64 {
-    Zip::from(left).and(right).fold(0.0, |sum, &left, &right| sum + left * right)
 }

@@ -42,15 +42,11 @@ pub(super) fn search(
     plan: &mut Array2<f64>,
     gradient: &mut Array2<f64>,
 ) -> Found {
-    let [transport, entropy_start, entropy_end] = segment.end_slopes();
-    let fixed = |entropy: f64| transport + segment.entropy_weight * entropy;
-    let weight = segment.regularization_weight;
-    let regularization_start = segment.change_dot(segment.gradient);
-    let start = fixed(entropy_start) + weight * regularization_start;
+    let ends = segment.end_slopes();
+    let start = segment.slope(ends, 0, segment.change_dot(segment.gradient));
     if start >= 0.0 {
         return Found { step: 0.0, descent: -start, curvature_step: 1.0 };
     }
-    let is_quadratic = segment.regularizer.is_quadratic();
     let cheap_slope = segment.regularizer.slope_on_segment(segment.from, segment.to);
     let end = if let Some(slope) = &cheap_slope {
         slope(1.0)
@@ -58,41 +54,36 @@ pub(super) fn search(
         segment.regularizer.gradient(segment.to, gradient);
         segment.change_dot(gradient.view())
     };
-    let slope_end = fixed(entropy_end) + weight * end;
-    // Up to the accuracy of the search: rounding must not shorten a full step.
-    if slope_end <= ACCURACY * start.abs() {
-        plan.assign(&segment.to);
-        if cheap_slope.is_some() {
-            segment.regularizer.gradient(segment.to, gradient);
+    let found = segment.root(ends[0], start, segment.slope(ends, 1, end), |step| {
+        if let Some(slope) = &cheap_slope {
+            return slope(step);
         }
-        let is_convex = slope_end > start;
-        let wanted = (start / (start - slope_end)).clamp(1.0, LONGEST_STEP);
-        let curvature_step = if is_convex { wanted } else { 1.0 };
-        return Found { step: 1.0, descent: -start, curvature_step };
-    }
-
-    let step = root(start, slope_end, |step| {
-        let regularization = match &cheap_slope {
-            Some(slope) => slope(step),
-            // Of a quadratic term the gradient anywhere is a mixture of those at the ends.
-            None if is_quadratic => regularization_start + step * (end - regularization_start),
-            None => {
-                segment.mix(step, plan);
-                segment.regularizer.gradient(plan.view(), gradient);
-                segment.change_dot(gradient.view())
-            }
-        };
-        fixed(segment.entropy_slope(step)) + weight * regularization
+        segment.mix(step, plan);
+        segment.regularizer.gradient(plan.view(), gradient);
+        segment.change_dot(gradient.view())
     });
-    segment.mix(step, plan);
-    if is_quadratic {
-        Zip::from(&mut *gradient).and(segment.gradient).for_each(|end, &start| {
-            *end = start + step * (*end - start);
-        });
-    } else if cheap_slope.is_some() {
+    segment.mix(found.step, plan);
+    if cheap_slope.is_some() {
         segment.regularizer.gradient(plan.view(), gradient);
     }
-    Found { step, descent: -start, curvature_step: step.max(SHORTEST_STEP) }
+    found
+}
+
+/// Searches the segment for a quadratic Ω_c, whose gradient at `to` is given.
+pub(super) fn search_quadratic(
+    segment: &LineSearch<'_>,
+    end_gradient: ArrayView2<'_, f64>,
+) -> Found {
+    let ends = segment.end_slopes();
+    let regularization = segment.change_dot(segment.gradient);
+    let start = segment.slope(ends, 0, regularization);
+    if start >= 0.0 {
+        return Found { step: 0.0, descent: -start, curvature_step: 1.0 };
+    }
+    let regularization_end = segment.change_dot(end_gradient);
+    let end = segment.slope(ends, 1, regularization_end);
+    let change = regularization_end - regularization;
+    segment.root(ends[0], start, end, |step| regularization + step * change)
 }
 
 /// A root of an increasing function that is `start` < 0 at 0 and `end` > 0 at 1, by regula falsi with
@@ -118,6 +109,35 @@ fn root(start: f64, end: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
 }
 
 impl LineSearch<'_> {
+    /// The slope of the objective at an end, given that of Ω_c.
+    fn slope(&self, [transport, entropies @ ..]: [f64; 3], end: usize, regularization: f64) -> f64 {
+        transport
+            + self.entropy_weight * entropies[end]
+            + self.regularization_weight * regularization
+    }
+
+    /// Where the slope, `start` < 0 and `end` at the ends, vanishes or the segment ends.
+    fn root(
+        &self,
+        transport: f64,
+        start: f64,
+        end: f64,
+        mut regularization: impl FnMut(f64) -> f64,
+    ) -> Found {
+        // Up to the accuracy of the search: rounding must not shorten a full step.
+        if end <= ACCURACY * start.abs() {
+            let is_convex = end > start;
+            let wanted = (start / (start - end)).clamp(1.0, LONGEST_STEP);
+            let curvature_step = if is_convex { wanted } else { 1.0 };
+            return Found { step: 1.0, descent: -start, curvature_step };
+        }
+        let step = root(start, end, |step| {
+            let entropy = self.entropy_weight * self.entropy_slope(step);
+            transport + entropy + self.regularization_weight * regularization(step)
+        });
+        Found { step, descent: -start, curvature_step: step.max(SHORTEST_STEP) }
+    }
+
     /// The slopes of ⟨γ, C⟩, and of Ω_s at both ends.
     fn end_slopes(&self) -> [f64; 3] {
         let mut sums = [0.0; 3];
@@ -153,7 +173,7 @@ impl LineSearch<'_> {
 
     fn mix(&self, step: f64, plan: &mut Array2<f64>) {
         Zip::from(plan).and(self.from).and(self.to).for_each(|mass, &from, &to| {
-            *mass = from + step * (to - from);
+            *mass = (1.0 - step) * from + step * to;
         });
     }
 }

@@ -1,20 +1,30 @@
 //! Sinkhorn's iteration for the direction problems: a few cheap sweeps from good potentials, in one fused
 //! pass over a stabilized kernel each. It gives up where they do not suffice; `entropic` then takes over.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use crate::elementary::{dot, exp_shifted, scale_and_accumulate};
 use crate::entropic::Potentials;
 
 /// A sweep costs about a thirtieth of a Newton step, and a solve takes several of those.
 const SWEEPS: usize = 60;
-/// The error has to fall by this factor over [`PATIENCE`] sweeps, or the rest is hopeless.
-const PROGRESS: f64 = 0.5;
+/// Sweeps between two looks at how fast the error falls.
 const PATIENCE: usize = 8;
 
+/// Sweeps that a lower bound is worth.
+const BOUND_SWEEPS: usize = 16;
+
+/// What a success says.
+pub(super) struct Balanced {
+    /// Of the column sums, before they were moved onto the marginal.
+    pub(super) error: f64,
+    /// A lower bound of ⟨γ, C⟩ + w Σ γ ln γ over the plans.
+    pub(super) lower_bound: f64,
+}
+
 /// Balances exp((f ⊕ g − C)/w) from the target potentials given, until the column sums are off by the
-/// tolerance, and moves the result onto the marginals. On success `plan` holds it, the potentials are
-/// those of it, and the error is returned.
+/// tolerance, and moves the result onto the marginals. On success `plan` holds it, and the potentials are
+/// those of it; otherwise they are what the sweeps came to.
 pub(super) fn balance(
     cost: ArrayView2<'_, f64>,
     (source_mass, target_mass): (&[f64], &[f64]),
@@ -22,32 +32,60 @@ pub(super) fn balance(
     potentials: &mut Potentials,
     tolerance: f64,
     plan: &mut Array2<f64>,
-) -> Option<f64> {
+) -> Option<Balanced> {
+    let masses = (source_mass, target_mass);
     let mut kernel = Kernel::at(cost, source_mass, weight, potentials, plan)?;
     let mut scaling = vec![1.0; target_mass.len()];
     let mut sums = kernel.column_sums();
     let mut reference = f64::INFINITY;
+    let first_error = column_error(&sums, &scaling, target_mass);
     for sweep in 0..SWEEPS {
         let error = column_error(&sums, &scaling, target_mass);
         if error <= tolerance {
+            let lower_bound = kernel.dual_value(weight, masses, potentials, &scaling);
             kernel.write_potentials(weight, &scaling, potentials);
             kernel.into_plan(&scaling, source_mass, target_mass);
-            return Some(error);
+            return Some(Balanced { error, lower_bound });
         }
         if sweep % PATIENCE == 0 {
-            let progresses = error <= PROGRESS * reference;
-            // A NaN does not.
-            if !progresses {
-                return None;
+            let rate = (error / reference).powf((PATIENCE as f64).recip());
+            let forecast = error * rate.powf((SWEEPS - sweep) as f64);
+            let is_reachable = forecast <= tolerance;
+            // A NaN is not.
+            if !is_reachable {
+                break;
             }
             reference = error;
         }
-        for ((scaling, &sum), &mass) in scaling.iter_mut().zip(&sums).zip(target_mass) {
-            *scaling = if mass > 0.0 { mass / sum } else { 0.0 };
-        }
-        kernel.sweep(source_mass, &scaling, &mut sums);
+        kernel.sweep(masses, &mut scaling, &mut sums);
+    }
+    // What was gained is a start for others.
+    if column_error(&sums, &scaling, target_mass) < first_error {
+        kernel.write_potentials(weight, &scaling, potentials);
     }
     None
+}
+
+/// A lower bound of ⟨γ, C⟩ + w Σ γ ln γ over the plans: the dual value at the target potentials given, and
+/// after a few sweeps. `entries` is scratch.
+pub(super) fn lower_bound(
+    cost: ArrayView2<'_, f64>,
+    masses: (&[f64], &[f64]),
+    weight: f64,
+    potentials: &Potentials,
+    entries: &mut Array2<f64>,
+) -> f64 {
+    let Some(mut kernel) = Kernel::at(cost, masses.0, weight, potentials, entries) else {
+        return f64::NEG_INFINITY;
+    };
+    let mut scaling = vec![1.0; masses.1.len()];
+    let first = kernel.dual_value(weight, masses, potentials, &scaling);
+    let mut sums = kernel.column_sums();
+    for _ in 0..BOUND_SWEEPS {
+        kernel.sweep(masses, &mut scaling, &mut sums);
+    }
+    // An overflow in the sweeps is a NaN, which `max` passes over.
+    first.max(kernel.dual_value(weight, masses, potentials, &scaling)).max(f64::NEG_INFINITY)
 }
 
 fn column_error(sums: &[f64], scaling: &[f64], mass: &[f64]) -> f64 {
@@ -102,8 +140,17 @@ impl<'a> Kernel<'a> {
         self.entries.sum_axis(ndarray::Axis(0)).to_vec()
     }
 
-    /// Rescales the rows to their masses and sums the columns, reading each row once from memory.
-    fn sweep(&mut self, source_mass: &[f64], scaling: &[f64], sums: &mut [f64]) {
+    /// Rescales the columns to their masses by their sums, then the rows, and sums the columns again,
+    /// reading each row once from memory.
+    fn sweep(
+        &mut self,
+        (source_mass, target_mass): (&[f64], &[f64]),
+        scaling: &mut [f64],
+        sums: &mut [f64],
+    ) {
+        for ((scaling, sum), &mass) in scaling.iter_mut().zip(&*sums).zip(target_mass) {
+            *scaling = if mass > 0.0 { mass / sum } else { 0.0 };
+        }
         sums.fill(0.0);
         for ((row, row_scaling), &mass) in
             self.entries.rows().into_iter().zip(&mut self.row_scaling).zip(source_mass)
@@ -112,6 +159,25 @@ impl<'a> Kernel<'a> {
             *row_scaling = if mass > 0.0 { mass / dot(row, scaling) } else { 0.0 };
             scale_and_accumulate(row, *row_scaling, sums);
         }
+    }
+
+    /// ⟨f, a⟩ + ⟨g, b⟩, which is the dual value because the rows have their masses.
+    fn dual_value(
+        &self,
+        weight: f64,
+        (source_mass, target_mass): (&[f64], &[f64]),
+        potentials: &Potentials,
+        scaling: &[f64],
+    ) -> f64 {
+        let side = |potential: ArrayView1<'_, f64>, scaling: &[f64], masses: &[f64]| -> f64 {
+            let terms = potential.into_iter().zip(scaling).zip(masses);
+            let massive = terms.filter(|(_, mass)| **mass > 0.0);
+            massive
+                .map(|((potential, scaling), mass)| mass * (potential + weight * scaling.ln()))
+                .sum()
+        };
+        side(ArrayView1::from(&self.source), &self.row_scaling, source_mass)
+            + side(potentials.target.view(), scaling, target_mass)
     }
 
     fn write_potentials(&self, weight: f64, scaling: &[f64], potentials: &mut Potentials) {

@@ -5,11 +5,12 @@
 //! X̂_s = diag(a)⁻¹ γ X_t and X̂_t = diag(b)⁻¹ γᵀ X_s. For uniform marginals this is eq. `reglaps2`:
 //! (1 − α) tr(X_tᵀ γᵀ L_s γ X_t) + α tr(X_sᵀ γ L_t γᵀ X_s).
 
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2, ArrayView2, Axis, Zip};
 
 use crate::checks::{check_finite, check_length, check_same_width};
 use crate::error::{Error, Result};
-use crate::graph::NeighbourGraph;
+use crate::graph::{NeighbourGraph, centred_gram};
 use crate::regularizer::Regularizer;
 
 /// One of the two sides: a graph on the samples that move, and the samples they move to.
@@ -19,7 +20,7 @@ struct Half {
     graph: NeighbourGraph,
     /// 1 / (n · mass) of each moving sample; zero where there is no mass to move.
     scale: Array1<f64>,
-    /// X Xᵀ of the samples of the other side.
+    /// X Xᵀ of the samples of the other side; a common shift moves all transported samples alike and leaves Ω.
     gram: Array2<f64>,
 }
 
@@ -43,13 +44,42 @@ impl Laplacian {
         source_mass: &[f64],
     ) -> Result<Self> {
         check_finite("target", target)?;
-        Ok(Self { source: Some(Half::new(1.0, graph, target, source_mass)?), target: None })
+        let half = Half::new(1.0, graph, centred_gram(target), source_mass)?;
+        Ok(Self { source: Some(half), target: None })
     }
 
     /// Eq. `reglaps2`: both sides, the target's weighing `trade_off` (the paper's α).
     pub fn symmetric(
         graphs: (NeighbourGraph, NeighbourGraph),
         samples: (ArrayView2<'_, f64>, ArrayView2<'_, f64>),
+        masses: (&[f64], &[f64]),
+        trade_off: f64,
+    ) -> Result<Self> {
+        check_samples(samples)?;
+        let grams = (centred_gram(samples.0), centred_gram(samples.1));
+        Self::of_grams(graphs, grams, masses, trade_off)
+    }
+
+    /// Eq. `reglaps2` with the graphs of the paper: the nearest `neighbours` of each sample, those of the source
+    /// only within its class. The inner products serve the graphs and Ω, which halves the work of setting up.
+    pub fn of_nearest_neighbours(
+        samples: (ArrayView2<'_, f64>, ArrayView2<'_, f64>),
+        source_labels: &[usize],
+        masses: (&[f64], &[f64]),
+        neighbours: usize,
+        trade_off: f64,
+    ) -> Result<Self> {
+        check_samples(samples)?;
+        let grams = (centred_gram(samples.0), centred_gram(samples.1));
+        let source = NeighbourGraph::nearest_by_gram(&grams.0, neighbours)?;
+        let target = NeighbourGraph::nearest_by_gram(&grams.1, neighbours)?;
+        let graphs = (source.prune_by_class(source_labels)?, target);
+        Self::of_grams(graphs, grams, masses, trade_off)
+    }
+
+    fn of_grams(
+        graphs: (NeighbourGraph, NeighbourGraph),
+        grams: (Array2<f64>, Array2<f64>),
         masses: (&[f64], &[f64]),
         trade_off: f64,
     ) -> Result<Self> {
@@ -60,63 +90,57 @@ impl Laplacian {
                 rule: "it lies between 0 and 1",
             });
         }
-        let (source, target) = samples;
-        check_finite("source", source)?;
-        check_finite("target", target)?;
-        check_same_width(source, target)?;
         Ok(Self {
-            source: Some(Half::new(1.0 - trade_off, graphs.0, target, masses.0)?),
-            target: Some(Half::new(trade_off, graphs.1, source, masses.1)?),
+            source: Some(Half::new(1.0 - trade_off, graphs.0, grams.1, masses.0)?),
+            target: Some(Half::new(trade_off, graphs.1, grams.0, masses.1)?),
         })
     }
 }
 
+fn check_samples((source, target): (ArrayView2<'_, f64>, ArrayView2<'_, f64>)) -> Result<()> {
+    check_finite("source", source)?;
+    check_finite("target", target)?;
+    check_same_width(source, target)
+}
+
 impl Half {
-    fn new(
-        weight: f64,
-        graph: NeighbourGraph,
-        destination: ArrayView2<'_, f64>,
-        mass: &[f64],
-    ) -> Result<Self> {
+    fn new(weight: f64, graph: NeighbourGraph, gram: Array2<f64>, mass: &[f64]) -> Result<Self> {
         check_length("mass", mass.len(), "the samples of the graph", graph.size())?;
         let count = mass.len() as f64;
         let scale =
             mass.iter().map(|&mass| if mass > 0.0 { 1.0 / (count * mass) } else { 0.0 }).collect();
-        // A common shift moves all transported samples alike and leaves Ω; it costs digits, though.
-        let centred = match destination.mean_axis(Axis(0)) {
-            Some(centre) => &destination - &centre,
-            None => destination.to_owned(),
-        };
-        Ok(Self { weight, graph, scale, gram: centred.dot(&centred.t()) })
+        Ok(Self { weight, graph, scale, gram })
     }
 
-    /// diag(s) L diag(s) γ X Xᵀ, of which Ω is half the inner product with γ, twice.
-    fn quarter_gradient(&self, plan: ArrayView2<'_, f64>) -> Array2<f64> {
+    /// diag(s) L diag(s) γ, where the rows of γ belong to the samples of the graph.
+    fn smoothed(&self, plan: ArrayView2<'_, f64>) -> Array2<f64> {
         let scale = self.scale.view().insert_axis(Axis(1));
-        let scaled = &plan * &scale;
+        let mut scaled = Array2::zeros(plan.raw_dim());
+        Zip::from(&mut scaled).and(plan).and_broadcast(scale).for_each(|scaled, mass, scale| {
+            *scaled = mass * scale;
+        });
         let mut smoothed = self.graph.laplacian_times(scaled.view());
         smoothed *= &scale;
-        smoothed.dot(&self.gram)
+        smoothed
     }
 }
 
 impl Regularizer for Laplacian {
     fn value(&self, plan: ArrayView2<'_, f64>) -> f64 {
-        let energy = |half: &Half, plan: ArrayView2<'_, f64>| {
-            half.weight * (&half.quarter_gradient(plan) * &plan).sum()
-        };
-        let source = self.source.as_ref().map_or(0.0, |half| energy(half, plan));
-        source + self.target.as_ref().map_or(0.0, |half| energy(half, plan.reversed_axes()))
+        let mut gradient = Array2::zeros(plan.raw_dim());
+        self.gradient(plan, &mut gradient);
+        0.5 * (&gradient * &plan).sum()
     }
 
+    /// 2 (1 − α) diag(s) L_s diag(s) γ X_t X_tᵀ + 2 α X_s X_sᵀ γ diag(s) L_t diag(s).
     fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>) {
         gradient.fill(0.0);
         if let Some(half) = &self.source {
-            gradient.scaled_add(2.0 * half.weight, &half.quarter_gradient(plan));
+            general_mat_mul(2.0 * half.weight, &half.smoothed(plan), &half.gram, 1.0, gradient);
         }
         if let Some(half) = &self.target {
-            let part = half.quarter_gradient(plan.reversed_axes());
-            gradient.scaled_add(2.0 * half.weight, &part.t());
+            let smoothed = half.smoothed(plan.t());
+            general_mat_mul(2.0 * half.weight, &half.gram, &smoothed.t(), 1.0, gradient);
         }
     }
 

@@ -92,6 +92,10 @@ impl Regularizer for LpL1 {
         }
     }
 
+    fn row_classes(&self) -> Option<&[Vec<usize>]> {
+        Some(&self.classes)
+    }
+
     /// The sums of the groups are linear in t.
     fn slope_on_segment(
         &self,

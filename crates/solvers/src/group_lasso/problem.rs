@@ -1,0 +1,112 @@
+//! A checked problem as the solver sees it: samples with mass only, sources sorted by class, and costs target
+//! by target, so that a group γ(I_c, j) is a contiguous slice.
+
+use ndarray::ArrayView2;
+
+use super::GroupLassoProblem;
+use crate::checks::{check_length, check_weight};
+use crate::entropic;
+use crate::error::Result;
+use crate::marginals::masses_of;
+
+pub(super) struct Problem<'a> {
+    pub(super) cost: ArrayView2<'a, f64>,
+    pub(super) labels: &'a [usize],
+    pub(super) regularization_weight: f64,
+    /// Rows and columns of the cost matrix that have mass.
+    pub(super) sources: Vec<usize>,
+    pub(super) targets: Vec<usize>,
+    pub(super) source_mass: Vec<f64>,
+    pub(super) target_mass: Vec<f64>,
+    /// Class c has the sources `class_starts[c]..class_starts[c + 1]`.
+    pub(super) class_starts: Vec<usize>,
+    /// C(i, j) at j · sources + i.
+    pub(super) costs: Vec<f64>,
+    /// Mean finite cost minus the smallest cost: the scale at which λ smooths everything.
+    pub(super) cost_spread: f64,
+    pub(super) has_forbidden_pairs: bool,
+}
+
+impl<'a> Problem<'a> {
+    pub(super) fn new(problem: &GroupLassoProblem<'a>) -> Result<Self> {
+        let GroupLassoProblem { cost, source_labels: labels, regularization_weight, .. } = *problem;
+        check_weight("eta", regularization_weight)?;
+        let (source_mass, target_mass) = masses_of(cost, problem.source_mass, problem.target_mass)?;
+        check_length("source_labels", labels.len(), "the rows of cost", cost.nrows())?;
+        entropic::check_problem(cost, &source_mass, &target_mass)?;
+        let mut sources = support(&source_mass);
+        let targets = support(&target_mass);
+        sources.sort_by_key(|&source| labels[source]);
+        let mut class_starts: Vec<usize> = (0..sources.len())
+            .filter(|&k| k == 0 || labels[sources[k]] != labels[sources[k - 1]])
+            .collect();
+        class_starts.push(sources.len());
+        let mut costs = vec![0.0; sources.len() * targets.len()];
+        let (mut sum, mut count, mut smallest) = (0.0, 0_usize, f64::INFINITY);
+        for (position, &source) in sources.iter().enumerate() {
+            let row = cost.row(source);
+            for (slot, &target) in targets.iter().enumerate() {
+                let value = row[target];
+                costs[slot * sources.len() + position] = value;
+                if value < f64::INFINITY {
+                    sum += value;
+                    count += 1;
+                    smallest = smallest.min(value);
+                }
+            }
+        }
+        Ok(Self {
+            cost,
+            labels,
+            regularization_weight,
+            source_mass: sources.iter().map(|&source| source_mass[source]).collect(),
+            target_mass: targets.iter().map(|&target| target_mass[target]).collect(),
+            cost_spread: if count == 0 { 0.0 } else { sum / count as f64 - smallest },
+            has_forbidden_pairs: count < costs.len(),
+            sources,
+            targets,
+            class_starts,
+            costs,
+        })
+    }
+
+    pub(super) fn classes(&self) -> usize {
+        self.class_starts.len() - 1
+    }
+
+    /// The sources of a class.
+    pub(super) fn class(&self, class: usize) -> std::ops::Range<usize> {
+        self.class_starts[class]..self.class_starts[class + 1]
+    }
+
+    /// The costs of one target sample.
+    pub(super) fn costs_of(&self, target: usize) -> &[f64] {
+        let width = self.sources.len();
+        &self.costs[target * width..(target + 1) * width]
+    }
+
+    /// Mean finite cost of each source sample, weighted with the target masses: its potential in the limit
+    /// λ → ∞, up to terms that vanish there.
+    pub(super) fn mean_costs(&self, means: &mut [f64]) {
+        let mut weights = vec![0.0; means.len()];
+        means.fill(0.0);
+        for (target, &mass) in self.target_mass.iter().enumerate() {
+            let costs = self.costs_of(target);
+            for ((mean, weight), &cost) in means.iter_mut().zip(&mut weights).zip(costs) {
+                if cost < f64::INFINITY {
+                    *mean += mass * cost;
+                    *weight += mass;
+                }
+            }
+        }
+        for (mean, weight) in means.iter_mut().zip(weights) {
+            *mean = if weight > 0.0 { *mean / weight } else { 0.0 };
+        }
+    }
+}
+
+/// The samples with mass. A subnormal mass has no usable logarithm or reciprocal; it is a zero in every
+/// respect.
+fn support(mass: &[f64]) -> Vec<usize> {
+    (0..mass.len()).filter(|&sample| mass[sample] >= f64::MIN_POSITIVE).collect()
+}
