@@ -1,0 +1,67 @@
+//! The max-margin methods at the sizes of the paper: two moons, and MMDT on data of Office-Caltech's shape.
+#![allow(missing_docs, reason = "of the functions that criterion_group! makes")]
+
+use baselines::{
+    DasvmOptions, Kernel, KernelPairs, LabelledSamples, MmdtOptions, PbdaOptions, SvmGrid,
+    classify_by_svm, train_dasvm, train_mmdt, train_pbda,
+};
+use criterion::{Criterion, criterion_group, criterion_main};
+use datasets::{DrawKey, TwoMoons};
+use ndarray::{Array2, Axis, concatenate};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn two_moons(criterion: &mut Criterion) {
+    let key = DrawKey { seed: 1, source: "0", target: "30", trial: 0 };
+    let moons = TwoMoons { angle: 30.0, ..TwoMoons::default() }.generate(key).expect("moons");
+    let (source, labels) = (moons.source.features(), moons.source.labels());
+    let mut group = criterion.benchmark_group("two moons");
+    group.sample_size(10);
+    group.bench_function("SVM, 7x7 grid by 5 folds, 1000 queries", |bencher| {
+        let grid = SvmGrid::default();
+        bencher.iter(|| classify_by_svm(source, labels, moons.test.features(), &grid));
+    });
+    let both = concatenate(Axis(0), &[source, moons.target.features()]).expect("one width");
+    let labels: Vec<Option<usize>> = labels
+        .iter()
+        .map(|&label| Some(label))
+        .chain(moons.target.labels().iter().map(|_| None))
+        .collect();
+    let gram = KernelPairs::within(both.view())
+        .and_then(|pairs| pairs.matrix(Kernel::Gaussian { gamma: 1.0 }))
+        .expect("a kernel");
+    group.bench_function("DASVM, one grid point", |bencher| {
+        let options = DasvmOptions::new(10.0, 300);
+        bencher.iter(|| train_dasvm(gram.view(), &labels, &options));
+    });
+    group.bench_function("PBDA, one grid point", |bencher| {
+        let options = PbdaOptions::new(100.0, 100.0);
+        bencher.iter(|| train_pbda(gram.view(), &labels, &options));
+    });
+    group.finish();
+}
+
+fn mmdt(criterion: &mut Criterion) {
+    let mut random = ChaCha8Rng::seed_from_u64(0);
+    let mut group = criterion.benchmark_group("MMDT");
+    group.sample_size(10);
+    for width in [20, 800] {
+        let mut cloud = |samples: usize, shift: f64| {
+            Array2::from_shape_fn((samples, width), |(row, column)| {
+                let is_own = column % 10 == row % 10;
+                f64::from(u8::from(is_own)) + shift + random.gen_range(-2.0..2.0)
+            })
+        };
+        let (source, target) = (cloud(200, 0.0), cloud(30, 0.5));
+        let labels: Vec<usize> = (0..200).map(|row| row % 10).collect();
+        group.bench_function(format!("200 + 30 samples of {width} features"), |bencher| {
+            let source = LabelledSamples { features: source.view(), labels: &labels };
+            let target = LabelledSamples { features: target.view(), labels: &labels[..30] };
+            bencher.iter(|| train_mmdt(source, target, &MmdtOptions::default()));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, two_moons, mmdt);
+criterion_main!(benches);
