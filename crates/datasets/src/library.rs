@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{DataSet, DomainEntry};
 use crate::domain::Domain;
@@ -171,7 +171,7 @@ impl Library {
 }
 
 /// A domain that a config names by its files.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnDomain {
     /// The file with the features, and with the labels too if `labels` is not given.

@@ -1,13 +1,13 @@
 //! Named steps from the features of a file to the features of an experiment.
 
 use ndarray::{Array2, ArrayViewMut1, Axis};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 
 /// One step, over a whole domain and before any draw.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     /// Each sample divided by the sum of its absolute values: counts become a histogram.

@@ -7,6 +7,7 @@ use std::f64::consts::PI;
 
 use ndarray::Array2;
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::Domain;
 use crate::draw::{DrawKey, Purpose};
@@ -19,7 +20,7 @@ pub const PAIR_CENTRE: [f64; 2] = [0.5, 0.25];
 const MAX_SAMPLES: usize = 1_000_000;
 
 /// The problem's parameters; the default is the paper's.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TwoMoons {
     /// Source samples in each moon.
     pub source_per_class: usize,

@@ -8,14 +8,16 @@ use datasets::format::ReadOptions;
 use datasets::{Domain, Selection, read_features, read_labelled, read_labels};
 use ndarray::{Array1, Array2};
 use serde::Serialize;
-use solvers::cost::{Metric, cost_matrix, normalize_cost};
+use solvers::cost::{cost_matrix, normalize_cost};
 use solvers::entropic::{self, Workspace};
 use solvers::exact::{ExactOptions, solve_exact};
 use solvers::gcg::{GcgOptions, GcgProblem, Objective, solve_gcg};
-use solvers::graph::NeighbourGraph;
-use solvers::mapping::{Barycenter, barycentric_map};
+use solvers::group_lasso::{
+    GroupLassoOptions, GroupLassoProblem, GroupLassoWorkspace, solve_group_lasso,
+};
+use solvers::mapping::barycentric_map;
 use solvers::marginals::uniform_mass;
-use solvers::regularizers::{GroupLasso, Laplacian, LpL1};
+use solvers::regularizers::{Laplacian, LpL1};
 use solvers::semi_supervised::forbid_crossing_labels;
 use solvers::{Regularizer, Stop};
 
@@ -79,14 +81,10 @@ pub fn run(arguments: &AdaptArguments) -> Result<()> {
     let transport = solve(arguments, &input, &cost, (&masses.0, &masses.1))?;
     let seconds = clock.elapsed().as_secs_f64();
 
-    let barycenter = match Metric::from(arguments.cost) {
-        Metric::Cityblock => Barycenter::Median,
-        _ => Barycenter::Mean,
-    };
     let mapped = barycentric_map(
         transport.plan.view(),
         input.target.view(),
-        barycenter,
+        arguments.cost.into(),
         input.source.features(),
     )?;
     let predicted =
@@ -210,24 +208,24 @@ fn solve(
         AdaptMethod::OtIt => {
             return entropic(cost, source_mass, target_mass, lambda()?);
         }
-        AdaptMethod::OtGl => Box::new(GroupLasso::new(labels)),
-        AdaptMethod::OtLpl1 => Box::new(LpL1::new(labels)),
-        AdaptMethod::OtLaplace => {
-            let (source, target) = (input.source.features(), input.target.view());
-            let neighbours = Laplacian::DEFAULT_NEIGHBOURS;
-            let graphs = (
-                NeighbourGraph::nearest(source, neighbours)
-                    .context("the source's graph")?
-                    .prune_by_class(labels)?,
-                NeighbourGraph::nearest(target, neighbours).context("the target's graph")?,
-            );
-            Box::new(Laplacian::symmetric(
-                graphs,
-                (source, target),
-                (source_mass, target_mass),
-                Laplacian::DEFAULT_TRADE_OFF,
-            )?)
+        AdaptMethod::OtGl => {
+            let problem = GroupLassoProblem {
+                cost: cost.view(),
+                source_mass,
+                target_mass,
+                source_labels: labels,
+                regularization_weight: eta()?,
+            };
+            return group_lasso(&problem, lambda()?);
         }
+        AdaptMethod::OtLpl1 => Box::new(LpL1::new(labels)),
+        AdaptMethod::OtLaplace => Box::new(Laplacian::of_nearest_neighbours(
+            (input.source.features(), input.target.view()),
+            labels,
+            (source_mass, target_mass),
+            Laplacian::DEFAULT_NEIGHBOURS,
+            Laplacian::DEFAULT_TRADE_OFF,
+        )?),
     };
     let problem = GcgProblem {
         cost: cost.view(),
@@ -284,6 +282,25 @@ fn entropic(
             regularization: 0.0,
         },
         plan: solution.plan,
+        iterations: solution.iterations,
+        stop: solution.stop,
+        marginal_error: solution.marginal_error,
+        duality_gap,
+    })
+}
+
+fn group_lasso(problem: &GroupLassoProblem<'_>, entropy_weight: f64) -> Result<Transport> {
+    let solution = solve_group_lasso(
+        problem,
+        entropy_weight,
+        None,
+        &mut GroupLassoWorkspace::default(),
+        &GroupLassoOptions::default(),
+    )?;
+    let duality_gap = solution.duality_gap();
+    Ok(Transport {
+        plan: solution.plan,
+        objective: solution.objective,
         iterations: solution.iterations,
         stop: solution.stop,
         marginal_error: solution.marginal_error,

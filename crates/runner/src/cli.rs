@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
 use solvers::cost::{Metric, Normalization};
+use solvers::mapping::Barycenter;
 
 use crate::methods::METHODS;
 
@@ -25,6 +27,21 @@ pub enum Command {
     Data(DataArguments),
     /// Adapts your own samples and prints a JSON report
     Adapt(AdaptArguments),
+    /// Makes the tables of folders of results again, from their stores
+    Tables {
+        /// For example results/office
+        #[arg(required = true, value_name = "DIR")]
+        folders: Vec<PathBuf>,
+    },
+    /// Compares two runs, or two methods, over the same draws
+    Compare {
+        /// A folder of results, or one method of it: results/office:ot-gl
+        #[arg(value_name = "DIR[:METHOD]")]
+        first: String,
+        /// What it is compared with
+        #[arg(value_name = "DIR[:METHOD]")]
+        second: String,
+    },
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Args)]
@@ -45,10 +62,13 @@ pub struct RunArguments {
     /// Uses this many threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Writes the tables to this folder [default: results/<name>, or results/<name>/partial if another
+    /// Writes the results to this folder [default: results/<name>, or results/<name>/partial if another
     /// option changes what the config runs]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Starts over instead of going on where an earlier run of the same experiment ended
+    #[arg(long)]
+    pub fresh: bool,
     /// Prints the table and nothing else
     #[arg(short, long)]
     pub quiet: bool,
@@ -153,7 +173,8 @@ impl std::fmt::Display for AdaptMethod {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub enum Cost {
     Sqeuclidean,
     Euclidean,
@@ -172,7 +193,17 @@ impl From<Cost> for Metric {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+impl From<Cost> for Barycenter {
+    fn from(cost: Cost) -> Self {
+        match cost {
+            Cost::Cityblock => Self::Median,
+            Cost::Sqeuclidean | Cost::Euclidean | Cost::Cosine => Self::Mean,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub enum Normalize {
     None,
     Max,

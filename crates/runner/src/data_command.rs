@@ -54,8 +54,8 @@ fn list(library: &Library) -> Result<()> {
             place,
         ]);
     }
-    let header = ["set", "domain", "file", "state", "size", "where"].map(str::to_owned).to_vec();
-    say_line!("{}", Table { header, rows }.to_screen())?;
+    let header = ["set", "domain", "file", "state", "size", "where"];
+    say_line!("{}", Table::new(&header, rows).to_screen())?;
     say_line!("Generated, always there: {}.", GENERATED_SETS.join(", "))?;
     say_line!("Looked for data in:")?;
     for folder in library.roots().folders() {
@@ -177,24 +177,18 @@ fn summary(library: &Library, format: Format) -> Result<()> {
 
 fn summary_table(rows: &[SummaryRow]) -> Table {
     let number = |value: Option<usize>| value.map_or(String::new(), |value| value.to_string());
-    Table {
-        header: ["problem", "domain", "samples", "features", "classes", "abbreviation"]
-            .map(str::to_owned)
-            .to_vec(),
-        rows: rows
-            .iter()
-            .map(|row| {
-                vec![
-                    row.problem.to_owned(),
-                    row.domain.to_owned(),
-                    number(row.samples),
-                    number(row.features),
-                    number(row.classes),
-                    row.abbreviation.to_owned(),
-                ]
-            })
-            .collect(),
-    }
+    let row = |row: &SummaryRow| {
+        vec![
+            row.problem.to_owned(),
+            row.domain.to_owned(),
+            number(row.samples),
+            number(row.features),
+            number(row.classes),
+            row.abbreviation.to_owned(),
+        ]
+    };
+    let header = ["problem", "domain", "samples", "features", "classes", "abbreviation"];
+    Table::new(&header, rows.iter().map(row).collect())
 }
 
 fn every_domain() -> impl Iterator<Item = (&'static DataSet, &'static DomainEntry)> {

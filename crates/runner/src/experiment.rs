@@ -2,12 +2,19 @@
 
 use anyhow::{Context as _, Result};
 use datasets::{
-    DataSet, Domain, DomainEntry, DrawKey, DrawSizes, Library, Progress, Step, TwoMoons,
+    DataSet, Domain, DomainEntry, DrawKey, DrawSizes, Library, Moons, Progress, Step, TwoMoons,
     align_classes, draw, preprocess, synthetic_benchmark,
 };
 use ndarray::{Array2, Axis};
+use sha1::{Digest as _, Sha1};
 
-use crate::config::{Data, DrawConfig, Experiment, Pair};
+use crate::config::{Block, Classifier, Data, DrawConfig, Pair, Selection};
+use crate::methods::{Problem, Queries};
+
+/// The relative duality gap to which transport problems are solved while a grid point is chosen, and when the
+/// chosen one is scored: a grid of 49 points is searched coarsely.
+const SELECTION_GAP: f64 = 1e-3;
+const TEST_GAP: f64 = 1e-6;
 
 /// Samples with their labels.
 #[derive(Debug)]
@@ -16,54 +23,117 @@ pub struct Labelled {
     pub labels: Vec<usize>,
 }
 
-/// One trial of one pair: learn from `source`, label `test`.
+/// One trial of one pair: learn from `source`, choose a grid point on `selection`, score on `test`.
 #[derive(Debug)]
 pub struct Task {
-    pub source: Labelled,
-    pub test: Labelled,
+    source: Labelled,
+    labelled_target: Labelled,
+    /// None if the choice is made on the test's own samples.
+    selection: Option<Stage>,
+    test: Stage,
 }
 
-/// Makes the tasks of an experiment, its files read once.
-pub enum Tasks {
-    Drawn { seed: u64, domains: Vec<DrawnDomain> },
-    TwoMoons { seed: u64, moons: TwoMoons },
+/// A target to adapt to, and samples of it to label.
+#[derive(Debug)]
+struct Stage {
+    /// The labelled target samples, then all others that a method may look at.
+    target: Array2<f64>,
+    queries: StageQueries,
+    /// The queries' labels.
+    truth: Vec<usize>,
+}
+
+#[derive(Debug)]
+enum StageQueries {
+    OfTarget(std::ops::Range<usize>),
+    Other(Array2<f64>),
+}
+
+impl Task {
+    /// What a method sees while a grid point is chosen, and the labels that decide.
+    pub fn selection(&self, classifier: Classifier) -> (Problem<'_>, &[usize]) {
+        let stage = self.selection.as_ref().unwrap_or(&self.test);
+        (self.problem(stage, classifier, SELECTION_GAP), &stage.truth)
+    }
+
+    /// What it sees when the chosen point is scored, and the labels to find.
+    pub fn test(&self, classifier: Classifier) -> (Problem<'_>, &[usize]) {
+        (self.problem(&self.test, classifier, TEST_GAP), &self.test.truth)
+    }
+
+    fn problem<'a>(
+        &'a self,
+        stage: &'a Stage,
+        classifier: Classifier,
+        relative_gap: f64,
+    ) -> Problem<'a> {
+        Problem {
+            source: &self.source,
+            target: stage.target.view(),
+            labelled_target: &self.labelled_target,
+            queries: match &stage.queries {
+                StageQueries::OfTarget(range) => Queries::OfTarget(range.clone()),
+                StageQueries::Other(samples) => Queries::Other(samples.view()),
+            },
+            classifier,
+            relative_gap,
+        }
+    }
+}
+
+/// Makes the tasks of a block, its files read once.
+pub struct Tasks {
+    seed: u64,
+    selection: Selection,
+    samples: Samples,
+}
+
+enum Samples {
+    Drawn { domains: Vec<DrawnDomain>, labelled_target_per_class: usize },
+    TwoMoons(TwoMoons),
 }
 
 /// A domain with the number of samples a class that are drawn from it as source.
-pub struct DrawnDomain {
+struct DrawnDomain {
     domain: Domain,
     source_per_class: usize,
+    checksum: String,
 }
 
 impl Tasks {
-    /// Loads (and downloads, if need be) the domains that the experiment's pairs use.
+    /// Loads (and downloads, if need be) the domains that the block's pairs use.
     pub fn prepare(
-        experiment: &Experiment,
+        block: &Block,
+        seed: u64,
         library: &Library,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let seed = experiment.seed;
-        let is_used = |name: &str| {
-            experiment.pairs.iter().any(|pair| pair.source == name || pair.target == name)
-        };
-        let drawn = |domains: Vec<Domain>, steps: &[Step], per_class: &dyn Fn(&str) -> usize| {
+        let is_used =
+            |name: &str| block.pairs.iter().any(|pair| pair.source == name || pair.target == name);
+        let drawn = |domains: Vec<Domain>,
+                     steps: &[Step],
+                     draw: &DrawConfig,
+                     catalogued: &dyn Fn(&str) -> Option<usize>| {
             let domains = domains
                 .into_iter()
                 .map(|domain| {
-                    let source_per_class = per_class(domain.name());
-                    Ok(DrawnDomain { domain: preprocess(domain, steps)?, source_per_class })
+                    let source_per_class =
+                        draw.source_per_class(domain.name(), catalogued(domain.name()));
+                    let domain = preprocess(domain, steps)?;
+                    let checksum = checksum(&domain);
+                    Ok(DrawnDomain { domain, source_per_class, checksum })
                 })
                 .collect::<Result<_>>()?;
-            Ok(Self::Drawn { seed, domains })
+            let labelled_target_per_class = draw.labelled_target_per_class;
+            anyhow::Ok(Samples::Drawn { domains, labelled_target_per_class })
         };
-        let usual = |draw: &DrawConfig, name: &str| draw.source_per_class(name, None);
-        match &experiment.data {
+        let samples = match &block.data {
             Data::TwoMoons(moons) => {
                 moons.check()?;
-                Ok(Self::TwoMoons { seed, moons: *moons })
+                Samples::TwoMoons(*moons)
             }
             Data::Synthetic { preprocessing, draw } => {
-                drawn(synthetic_benchmark(seed)?, preprocessing, &|name| usual(draw, name))
+                drawn(synthetic_benchmark(seed)?, preprocessing, draw, &|_| None)?
             }
             Data::Own { domains, config_folder, preprocessing, draw } => {
                 let domains = domains
@@ -71,18 +141,55 @@ impl Tasks {
                     .filter(|(name, _)| is_used(name))
                     .map(|(name, own)| Ok(library.load_own(name, own, config_folder)?))
                     .collect::<Result<_>>()?;
-                drawn(domains, preprocessing, &|name| usual(draw, name))
+                drawn(domains, preprocessing, draw, &|_| None)?
             }
             Data::Catalogued { set, preprocessing, draw, .. } => {
-                let wanted = used_entries(experiment, set);
+                let set = DataSet::find(set)?;
+                let wanted = used_entries(&block.pairs, set);
                 library.fetch_missing(&wanted, progress)?;
                 let domains = wanted
                     .iter()
                     .map(|(set, entry)| Ok(library.load(set, entry)?))
                     .collect::<Result<_>>()?;
-                drawn(domains, preprocessing, &|name| {
-                    let catalogued = set.domain(name).ok().map(|entry| entry.source_per_class);
-                    draw.source_per_class(name, catalogued)
+                drawn(domains, preprocessing, draw, &|name| {
+                    set.domain(name).ok().map(|entry| entry.source_per_class)
+                })?
+            }
+        };
+        Ok(Self { seed, selection: block.selection, samples })
+    }
+
+    /// A checksum of each domain's samples after preprocessing; none where samples are generated.
+    pub fn checksums(&self) -> impl Iterator<Item = (&str, &str)> {
+        let domains = match &self.samples {
+            Samples::Drawn { domains, .. } => domains.as_slice(),
+            Samples::TwoMoons(_) => &[],
+        };
+        domains.iter().map(|drawn| (drawn.domain.name(), drawn.checksum.as_str()))
+    }
+
+    /// How many samples a class are drawn for a pair: of the source, and of the target with labels.
+    pub fn sizes(&self, pair: &Pair) -> Option<(usize, usize)> {
+        match &self.samples {
+            Samples::TwoMoons(_) => None,
+            Samples::Drawn { domains, labelled_target_per_class } => {
+                let source = domains.iter().find(|drawn| drawn.domain.name() == pair.source)?;
+                Some((source.source_per_class, *labelled_target_per_class))
+            }
+        }
+    }
+
+    /// How large the problems of a pair are: source samples times target samples.
+    pub fn size(&self, pair: &Pair) -> usize {
+        match &self.samples {
+            Samples::TwoMoons(moons) => 4 * moons.source_per_class * moons.target_per_class,
+            Samples::Drawn { domains, .. } => {
+                let find = |name: &str| domains.iter().find(|drawn| drawn.domain.name() == name);
+                find(&pair.source).zip(find(&pair.target)).map_or(0, |(source, target)| {
+                    source.source_per_class
+                        * source.domain.class_names().len()
+                        * target.domain.samples()
+                        / 2
                 })
             }
         }
@@ -90,16 +197,14 @@ impl Tasks {
 
     /// The task of one trial of one pair.
     pub fn task(&self, pair: &Pair, trial: u64) -> Result<Task> {
-        let key = |seed| DrawKey { seed, source: &pair.source, target: &pair.target, trial };
-        match self {
-            Self::TwoMoons { seed, moons } => {
+        let key = DrawKey { seed: self.seed, source: &pair.source, target: &pair.target, trial };
+        match &self.samples {
+            Samples::TwoMoons(moons) => {
                 let angle = pair.target.parse().context("a pair of two moons is an angle")?;
-                let realization = TwoMoons { angle, ..*moons }.generate(key(*seed))?;
-                let all =
-                    |domain: &Domain| rows(domain, &(0..domain.samples()).collect::<Vec<_>>());
-                Ok(Task { source: all(&realization.source), test: all(&realization.test) })
+                let realization = TwoMoons { angle, ..*moons }.generate(key)?;
+                Ok(moons_task(&realization))
             }
-            Self::Drawn { seed, domains } => {
+            Samples::Drawn { domains, labelled_target_per_class } => {
                 let find = |name: &str| {
                     domains
                         .iter()
@@ -109,25 +214,86 @@ impl Tasks {
                 let (source, target) = (find(&pair.source)?, find(&pair.target)?);
                 let sizes = DrawSizes {
                     source_per_class: source.source_per_class,
-                    labelled_target_per_class: 0,
+                    labelled_target_per_class: *labelled_target_per_class,
                 };
                 // A pair is a matter of its two domains: what classes others have changes nothing.
                 let (source, target) = align_classes(&source.domain, &target.domain);
-                let drawn = draw(&source, &target, sizes, key(*seed))?;
-                Ok(Task { source: rows(&source, &drawn.source), test: rows(&target, &drawn.test) })
+                let drawn = draw(&source, &target, sizes, key)?;
+                let half = |indices: &[usize]| rows(&target, indices);
+                Ok(drawn_task(
+                    rows(&source, &drawn.source),
+                    half(&drawn.labelled_target),
+                    [half(&drawn.validation), half(&drawn.test)],
+                    self.selection,
+                ))
             }
         }
     }
 }
 
+/// The paper's protocol: each half of the target is a problem of its own. With labelled target samples
+/// (Table 5) the plan is computed to the whole target instead, and each half is labelled.
+fn drawn_task(
+    source: Labelled,
+    labelled_target: Labelled,
+    halves: [Labelled; 2],
+    selection: Selection,
+) -> Task {
+    let known = labelled_target.labels.len();
+    let [validation, test] = if known == 0 {
+        halves.map(|half| Stage {
+            queries: StageQueries::OfTarget(0..half.labels.len()),
+            target: half.features,
+            truth: half.labels,
+        })
+    } else {
+        let target = ndarray::concatenate![
+            Axis(0),
+            labelled_target.features,
+            halves[0].features,
+            halves[1].features
+        ];
+        let mut start = known;
+        halves.map(|half| {
+            let range = start..start + half.labels.len();
+            start = range.end;
+            Stage {
+                target: target.clone(),
+                queries: StageQueries::OfTarget(range),
+                truth: half.labels,
+            }
+        })
+    };
+    let selection = match selection {
+        Selection::Validation => Some(validation),
+        Selection::Target => None,
+    };
+    Task { source, labelled_target, selection, test }
+}
+
+/// Chosen on the labels of the samples that are adapted to, scored on new samples.
+fn moons_task(moons: &Moons) -> Task {
+    let all = |domain: &Domain| rows(domain, &(0..domain.samples()).collect::<Vec<_>>());
+    let (target, test) = (all(&moons.target), all(&moons.test));
+    let labelled_target =
+        Labelled { features: Array2::zeros((0, target.features.ncols())), labels: Vec::new() };
+    let selection = Stage {
+        target: target.features.clone(),
+        queries: StageQueries::OfTarget(0..target.labels.len()),
+        truth: target.labels,
+    };
+    let test = Stage {
+        target: target.features,
+        queries: StageQueries::Other(test.features),
+        truth: test.labels,
+    };
+    Task { source: all(&moons.source), labelled_target, selection: Some(selection), test }
+}
+
 /// The catalogue's entries that some pair uses.
-fn used_entries<'a>(
-    experiment: &Experiment,
-    set: &'a DataSet,
-) -> Vec<(&'a DataSet, &'a DomainEntry)> {
+fn used_entries<'a>(pairs: &[Pair], set: &'a DataSet) -> Vec<(&'a DataSet, &'a DomainEntry)> {
     let is_used = |entry: &&DomainEntry| {
-        experiment
-            .pairs
+        pairs
             .iter()
             .any(|pair| [&pair.source, &pair.target].iter().any(|name| *name == entry.abbreviation))
     };
@@ -135,31 +301,42 @@ fn used_entries<'a>(
 }
 
 /// Where the config allows it, removes the pairs whose files cannot be had, and names them on stderr.
-/// If no pair would be left, the error says what is missing.
+/// If no pair would be left at all, the error says what is missing.
 pub fn leave_out_missing(
-    experiment: &mut Experiment,
+    blocks: &mut Vec<Block>,
     library: &Library,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let Data::Catalogued { set, skip_missing: true, .. } = experiment.data else { return Ok(()) };
-    let problem = match library.fetch_missing(&used_entries(experiment, set), progress) {
-        Err(problem @ datasets::Error::Missing(_)) => problem,
-        result => return Ok(result?),
-    };
-    let is_there =
-        |name: &str| set.domain(name).is_ok_and(|entry| library.find(set, entry).is_some());
-    let (present, missing): (Vec<Pair>, Vec<Pair>) = experiment
-        .pairs
-        .iter()
-        .cloned()
-        .partition(|pair| is_there(&pair.source) && is_there(&pair.target));
-    if present.is_empty() {
-        return Err(problem.into());
+    let mut last_problem = None;
+    for block in &mut *blocks {
+        let Data::Catalogued { set, skip_missing: true, .. } = &block.data else { continue };
+        let set = DataSet::find(set)?;
+        let problem = match library.fetch_missing(&used_entries(&block.pairs, set), progress) {
+            Err(problem @ datasets::Error::Missing(_)) => problem,
+            result => {
+                result?;
+                continue;
+            }
+        };
+        let is_there =
+            |name: &str| set.domain(name).is_ok_and(|entry| library.find(set, entry).is_some());
+        let (present, missing): (Vec<Pair>, Vec<Pair>) = std::mem::take(&mut block.pairs)
+            .into_iter()
+            .partition(|pair| is_there(&pair.source) && is_there(&pair.target));
+        block.pairs = present;
+        let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+        eprintln!(
+            "{problem}\nPairs of {} left out (skip_missing = true): {}.",
+            set.id,
+            missing.join(", ")
+        );
+        last_problem = Some(problem);
     }
-    let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-    eprintln!("{problem}\nPairs left out (skip_missing = true): {}.", missing.join(", "));
-    experiment.pairs = present;
-    Ok(())
+    blocks.retain(|block| !block.pairs.is_empty());
+    match last_problem {
+        Some(problem) if blocks.is_empty() => Err(problem.into()),
+        _ => Ok(()),
+    }
 }
 
 fn rows(domain: &Domain, indices: &[usize]) -> Labelled {
@@ -167,4 +344,24 @@ fn rows(domain: &Domain, indices: &[usize]) -> Labelled {
         features: domain.features().select(Axis(0), indices),
         labels: indices.iter().map(|&index| domain.labels()[index]).collect(),
     }
+}
+
+/// SHA-1 of the samples and their labels.
+fn checksum(domain: &Domain) -> String {
+    let mut hash = Sha1::new();
+    let (samples, width) = domain.features().dim();
+    hash.update(format!("{samples} {width}"));
+    for value in domain.features() {
+        hash.update(value.to_le_bytes());
+    }
+    for &label in domain.labels() {
+        hash.update(domain.class_names()[label].as_bytes());
+        hash.update([0]);
+    }
+    hex(&hash.finalize())
+}
+
+/// Lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }

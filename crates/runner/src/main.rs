@@ -2,17 +2,28 @@
 
 mod adapt_command;
 mod cli;
+mod compare_command;
 mod config;
 mod data_command;
 mod experiment;
+mod journal;
+mod layout;
+mod manifest;
 mod methods;
 mod nearest_name;
 mod paper;
 mod progress;
+mod results_folder;
 mod run_command;
+mod runs;
 mod say;
 mod scores;
+mod statistics;
+mod sweep;
 mod table;
+mod tables_command;
+mod unit;
+mod version;
 
 use std::process::ExitCode;
 
@@ -39,6 +50,8 @@ fn run() -> anyhow::Result<()> {
         }
         Some(cli::Command::Data(data)) => data_command::run(&data, &arguments.location),
         Some(cli::Command::Adapt(adapt)) => adapt_command::run(&adapt),
+        Some(cli::Command::Tables { folders }) => tables_command::run(&folders),
+        Some(cli::Command::Compare { first, second }) => compare_command::run(&first, &second),
         None => run_command::run(&arguments.run, &arguments.location),
     }
 }

@@ -1,36 +1,65 @@
 //! The paper's printed numbers, from `results/paper/`.
 
+use crate::config::{Block, Data};
+
 /// One table of the paper.
+#[derive(Debug, Clone, Copy)]
 pub struct PaperTable {
     csv: &'static str,
-    /// Set before the methods' names in the header, as `L6-`.
-    prefix: &'static str,
+    layout: Layout,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// Pairs down, methods across.
+    Pairs,
+    /// As before, and 1NN on the features without adaptation is called DeCAF.
+    Decaf,
+    /// Methods down, angles across; error rates.
+    Angles,
+}
+
+const TABLE_1: &str = include_str!("../../../results/paper/table1_two_moons_error.csv");
 const TABLE_3: &str = include_str!("../../../results/paper/table3_unsupervised_accuracy.csv");
 const TABLE_4: &str = include_str!("../../../results/paper/table4_decaf_accuracy.csv");
+const TABLE_5: &str = include_str!("../../../results/paper/table5_semi_supervised_accuracy.csv");
 
 impl PaperTable {
-    /// The table that reports accuracies on a set, if there is one.
-    pub fn of_set(set: &str) -> Option<Self> {
-        match set {
-            "digits" | "pie" | "office-surf" => Some(Self { csv: TABLE_3, prefix: "" }),
-            "office-decaf6" => Some(Self { csv: TABLE_4, prefix: "L6-" }),
-            "office-decaf7" => Some(Self { csv: TABLE_4, prefix: "L7-" }),
-            _ => None,
+    /// The table that reports on such data, if there is one.
+    pub fn of_block(block: &Block) -> Option<Self> {
+        let is_semi_supervised =
+            block.data.draw().is_some_and(|draw| draw.labelled_target_per_class > 0);
+        let (csv, layout) = match &block.data {
+            Data::TwoMoons(_) => (TABLE_1, Layout::Angles),
+            Data::Catalogued { set, .. } => match (set.as_str(), is_semi_supervised) {
+                ("digits" | "pie" | "office-surf", false) => (TABLE_3, Layout::Pairs),
+                ("office-surf", true) => (TABLE_5, Layout::Pairs),
+                ("office-decaf6" | "office-decaf7", false) => (TABLE_4, Layout::Decaf),
+                _ => return None,
+            },
+            Data::Own { .. } | Data::Synthetic { .. } => return None,
+        };
+        Some(Self { csv, layout })
+    }
+
+    /// The accuracy of a column, as a fraction, on a pair.
+    pub fn accuracy(&self, pair: &str, prefix: &str, title: &str) -> Option<f64> {
+        match self.layout {
+            Layout::Pairs => Some(self.cell(pair, &format!("{prefix}{title}"))? / 100.0),
+            Layout::Decaf => {
+                let title = if title == "1NN" { "DeCAF" } else { title };
+                Some(self.cell(pair, &format!("{prefix}{title}"))? / 100.0)
+            }
+            Layout::Angles => Some(1.0 - self.cell(title, pair.strip_prefix("0->")?)?),
         }
     }
 
-    /// The accuracy in percent of a method on a pair.
-    pub fn accuracy(&self, pair: &str, method: &str) -> Option<f64> {
+    fn cell(&self, row: &str, column: &str) -> Option<f64> {
         let mut lines = self.csv.lines();
-        let header = lines.next()?;
-        // Table 4 calls 1NN on the features without adaptation DeCAF.
-        let title = if method == "1NN" && !self.prefix.is_empty() { "DeCAF" } else { method };
-        let column =
-            header.split(',').position(|name| name.strip_prefix(self.prefix) == Some(title))?;
-        let row = lines.find(|line| line.split(',').next() == Some(pair))?;
-        row.split(',').nth(column)?.parse().ok()
+        let column = lines.next()?.split(',').position(|name| name == column)?;
+        let line = lines.find(|line| line.split(',').next() == Some(row))?;
+        // Table 5 prints standard errors, too.
+        line.split(',').nth(column)?.split('±').next()?.parse().ok()
     }
 }
 
@@ -38,14 +67,20 @@ impl PaperTable {
 mod tests {
     use super::*;
 
+    fn percent(csv: &'static str, layout: Layout, names: [&str; 3]) -> Option<f64> {
+        let [pair, prefix, title] = names;
+        let accuracy = PaperTable { csv, layout }.accuracy(pair, prefix, title)?;
+        Some((1e4 * accuracy).round() / 100.0)
+    }
+
     #[test]
     fn cells_are_found_by_pair_and_method() {
-        let table = PaperTable::of_set("office-surf").unwrap();
-        assert_eq!(table.accuracy("C->A", "1NN"), Some(20.54));
-        assert_eq!(table.accuracy("D->W", "OT-GL"), Some(81.06));
-        assert_eq!(table.accuracy("D->W", "unheard of"), None);
-        let decaf = PaperTable::of_set("office-decaf7").unwrap();
-        assert_eq!(decaf.accuracy("C->A", "1NN"), Some(85.27));
-        assert_eq!(decaf.accuracy("D->W", "JDA"), Some(97.02));
+        assert_eq!(percent(TABLE_3, Layout::Pairs, ["C->A", "", "1NN"]), Some(20.54));
+        assert_eq!(percent(TABLE_3, Layout::Pairs, ["D->W", "", "OT-GL"]), Some(81.06));
+        assert_eq!(percent(TABLE_3, Layout::Pairs, ["D->W", "", "unheard of"]), None);
+        assert_eq!(percent(TABLE_4, Layout::Decaf, ["C->A", "L7-", "1NN"]), Some(85.27));
+        assert_eq!(percent(TABLE_4, Layout::Decaf, ["D->W", "L7-", "JDA"]), Some(97.02));
+        assert_eq!(percent(TABLE_5, Layout::Pairs, ["C->A", "", "semi-OT-GL"]), Some(47.9));
+        assert_eq!(percent(TABLE_1, Layout::Angles, ["0->40", "", "OT-GL"]), Some(98.7));
     }
 }

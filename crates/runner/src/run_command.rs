@@ -1,34 +1,30 @@
-//! `runner CONFIG`: every trial of every pair, then the tables.
+//! `runner CONFIG`: every method on every trial of every pair, then the tables.
 
-use std::fs;
 use std::path::Path;
+use std::time::{Instant, SystemTime};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use datasets::{DataRoots, Environment, Fetcher, Library};
-use rayon::prelude::*;
 
 use crate::cli::{DataLocation, RunArguments};
-use crate::config::{Data, Experiment};
-use crate::experiment::{Tasks, leave_out_missing};
-use crate::paper::PaperTable;
-use crate::progress::{DownloadBars, unit_bar};
-use crate::say_line;
-use crate::scores::{Cell, Scores, accuracy};
-use crate::table::{self, Table};
+use crate::config::Experiment;
+use crate::experiment::leave_out_missing;
+use crate::journal::Journal;
+use crate::manifest::{Machine, Manifest, Program, timestamp};
+use crate::progress::{DownloadBars, duration};
+use crate::results_folder::{Results, check_writable};
+use crate::sweep::{Swept, sweep};
+use crate::unit::{Ending, Record};
 
-/// Runs an experiment and writes its tables.
+/// Runs an experiment and writes its results.
 pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
+    let (started, clock) = (SystemTime::now(), Instant::now());
     let path =
         arguments.config.as_deref().context("name a config, for example configs/quick.toml")?;
     let mut experiment = Experiment::load(path, arguments)?;
     let folder = arguments.out.clone().unwrap_or_else(|| experiment.default_folder());
-    let [csv, markdown] = ["table.csv", "table.md"].map(|name| folder.join(name));
     // Before the long part, so that an unwritable folder is found out now.
-    fs::create_dir_all(&folder).with_context(|| {
-        format!("cannot make the folder {}; choose another with --out DIR", folder.display())
-    })?;
-    check_writable(&csv)?;
-    check_writable(&markdown)?;
+    check_writable(&folder)?;
     if let Some(jobs) = arguments.jobs {
         rayon::ThreadPoolBuilder::new()
             .num_threads(jobs.into())
@@ -37,23 +33,55 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
     }
     let library = library(location)?;
     let named = || path.display().to_string();
-    leave_out_missing(&mut experiment, &library, &DownloadBars::default()).with_context(named)?;
-    let scores = sweep(&experiment, &library, arguments.quiet).with_context(named)?;
-    let tables = Tables::of(&experiment, &scores);
-    write(&csv, &tables.plain.to_csv())?;
-    write(&markdown, &tables.markdown(&experiment, &command(&experiment, path, arguments)))?;
-    say_line!("{}", tables.shown.to_screen())?;
-    if let Some(differences) = &tables.differences {
-        say_line!("{}", differences.to_screen())?;
-    }
+    leave_out_missing(&mut experiment.blocks, &library, &DownloadBars::default())
+        .with_context(named)?;
+    let (journal, done) = Journal::open(&folder, arguments.fresh)?;
+    let Swept { records, undone, checksums } =
+        sweep(&experiment, &library, &journal, done, arguments.quiet).with_context(named)?;
+    let failures: Vec<&Record> =
+        records.iter().filter(|record| matches!(record.ending, Ending::Failed(_))).collect();
+    let failed = failures.len();
+    let complaint = failures.first().map(|record| failure_text(record, failed));
+    let manifest = Manifest {
+        command: command(&experiment, path, arguments),
+        checksums,
+        program: Program::this(),
+        machine: Machine::this(),
+        started: timestamp(started),
+        seconds: clock.elapsed().as_secs_f64(),
+        unit_seconds: records.iter().map(|record| record.seconds).sum(),
+        units: records.len(),
+        failed,
+        undone,
+        experiment,
+    };
+    let results = Results { manifest, records };
+    results.write(&folder)?;
+    results.show(&folder)?;
     if !arguments.quiet {
-        let why = match (&arguments.out, experiment.is_partial) {
+        let why = match (&arguments.out, results.manifest.experiment.is_partial) {
             (None, true) => ", apart from those of the whole config",
             _ => "",
         };
-        eprintln!("Tables are in {}{why}.", folder.display());
+        let took = duration(clock.elapsed().as_secs_f64());
+        eprintln!("Results are in {}{why}. This took {took}.", folder.display());
     }
-    Ok(())
+    if undone > 0 {
+        bail!("interrupted: {undone} units are left; the same command goes on with them");
+    }
+    match complaint {
+        Some(complaint) => bail!(complaint),
+        None => Ok(()),
+    }
+}
+
+fn failure_text(record: &Record, failed: usize) -> String {
+    let Ending::Failed(problem) = &record.ending else { return String::new() };
+    let Record { method, pair, trial, .. } = record;
+    format!(
+        "{failed} units failed and are tried again by the same command. The first is {method} on \
+         {pair}, trial {trial}: {problem}"
+    )
 }
 
 /// The data that the command line and the environment point to.
@@ -82,112 +110,4 @@ fn command(experiment: &Experiment, config: &Path, arguments: &RunArguments) -> 
         }
     }
     command
-}
-
-/// Scores every method on every trial of every pair. The result does not depend on the threads.
-fn sweep(experiment: &Experiment, library: &Library, quiet: bool) -> Result<Scores> {
-    let tasks = Tasks::prepare(experiment, library, &DownloadBars::default())?;
-    let units: Vec<(usize, u64)> = (0..experiment.pairs.len())
-        .flat_map(|pair| (0..experiment.trials).map(move |trial| (pair, trial)))
-        .collect();
-    let bar = unit_bar(units.len(), quiet);
-    let accuracies: Vec<Vec<f64>> = units
-        .par_iter()
-        .map(|&(pair, trial)| {
-            let pair = &experiment.pairs[pair];
-            let task = tasks
-                .task(pair, trial)
-                .with_context(|| format!("pair {pair}, trial {}", trial + 1))?;
-            let scored = experiment
-                .methods
-                .iter()
-                .map(|method| {
-                    let predicted = (method.predict)(&task).with_context(|| {
-                        format!("{} on pair {pair}, trial {}", method.title, trial + 1)
-                    })?;
-                    Ok(accuracy(&predicted, &task.test.labels))
-                })
-                .collect();
-            bar.inc(1);
-            scored
-        })
-        .collect::<Result<_>>()?;
-    bar.finish_and_clear();
-    let cells = accuracies
-        .chunks(units.len() / experiment.pairs.len())
-        .map(|trials| {
-            (0..experiment.methods.len())
-                .map(|method| Cell(trials.iter().map(|scored| scored[method]).collect()))
-                .collect()
-        })
-        .collect();
-    Ok(Scores {
-        pairs: experiment.pairs.iter().map(ToString::to_string).collect(),
-        methods: experiment.methods.iter().map(|method| method.title).collect(),
-        cells,
-    })
-}
-
-/// What a run shows and writes.
-struct Tables {
-    plain: Table,
-    shown: Table,
-    differences: Option<Table>,
-}
-
-impl Tables {
-    fn of(experiment: &Experiment, scores: &Scores) -> Self {
-        match &experiment.data {
-            Data::TwoMoons(_) => Self {
-                plain: table::error_rates(scores, table::rate),
-                shown: table::error_rates(scores, table::rate_with_error),
-                differences: None,
-            },
-            data => Self {
-                plain: table::accuracies(scores, table::percent),
-                shown: table::accuracies(scores, table::percent_with_error),
-                differences: match data {
-                    Data::Catalogued { set, .. } => PaperTable::of_set(set.id)
-                        .and_then(|paper| table::differences(scores, &paper)),
-                    _ => None,
-                },
-            },
-        }
-    }
-
-    fn markdown(&self, experiment: &Experiment, command: &str) -> String {
-        let Experiment { name, trials, .. } = experiment;
-        let what = match experiment.data {
-            Data::TwoMoons(_) => "Error rate",
-            _ => "Accuracy in %",
-        };
-        let mut text = format!(
-            "# {name}\n\n{what}, mean ± standard error of {trials} trials: `{command}`\n\n{}\n",
-            self.shown.to_markdown()
-        );
-        if let Some(differences) = &self.differences {
-            text += &format!("\n{}\n", differences.to_markdown());
-        }
-        text
-    }
-}
-
-/// Fails if the file cannot be written; leaves everything as it is.
-fn check_writable(path: &Path) -> Result<()> {
-    let is_new = !path.exists();
-    let opened = fs::OpenOptions::new().create(true).append(true).open(path);
-    opened.with_context(|| {
-        format!("cannot write {}; choose another folder with --out DIR", path.display())
-    })?;
-    if is_new {
-        // Best effort: an empty file that stays behind is overwritten by the run.
-        let _ = fs::remove_file(path);
-    }
-    Ok(())
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).with_context(|| {
-        format!("cannot write {}; choose another folder with --out DIR", path.display())
-    })
 }

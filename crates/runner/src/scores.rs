@@ -1,4 +1,9 @@
-//! The accuracies of an experiment and what the tables show of them.
+//! The accuracies of an experiment: which trials make which cell of the table.
+
+use std::collections::HashMap;
+
+use crate::config::{Block, Experiment};
+use crate::unit::{Ending, Record};
 
 /// A fraction for each trial of one pair and one method.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,18 +29,108 @@ impl Cell {
     }
 }
 
-/// Accuracies as fractions: a row a pair, a column a method.
+/// Accuracies as fractions, in the layout of the paper: pairs down, methods across. Blocks with the same
+/// prefix stand below each other, others side by side.
 #[derive(Debug)]
-pub struct Scores {
-    pub pairs: Vec<String>,
-    pub methods: Vec<&'static str>,
-    pub cells: Vec<Vec<Cell>>,
+pub struct Scores<'a> {
+    pub columns: Vec<Column<'a>>,
+    pub sections: Vec<Section<'a>>,
 }
 
-impl Scores {
-    /// The mean of a method over the pairs.
-    pub fn mean_over_pairs(&self, method: usize) -> f64 {
-        self.cells.iter().map(|row| row[method].mean()).sum::<f64>() / self.cells.len() as f64
+/// A method, under the prefix of a block.
+#[derive(Debug)]
+pub struct Column<'a> {
+    pub prefix: &'a str,
+    pub title: &'a str,
+}
+
+impl Column<'_> {
+    /// As the table's header shows it.
+    pub fn name(&self) -> String {
+        format!("{}{}", self.prefix, self.title)
+    }
+}
+
+/// The rows of one block, or of several that stand side by side.
+#[derive(Debug)]
+pub struct Section<'a> {
+    /// A block of it for each column.
+    pub blocks: Vec<Option<&'a Block>>,
+    pub pairs: Vec<String>,
+    /// A row a pair; nothing where a trial is missing or failed.
+    pub cells: Vec<Vec<Option<Cell>>>,
+}
+
+impl<'a> Scores<'a> {
+    /// Sorts the test accuracies of an experiment's units into cells.
+    pub fn of(experiment: &'a Experiment, records: &[Record]) -> Self {
+        let mut by_cell: HashMap<_, Vec<(u64, f64)>> = HashMap::new();
+        for record in records {
+            if let Ending::Scored(scores) = &record.ending {
+                let cell = (record.prefix.as_str(), record.pair.as_str(), record.method.as_str());
+                by_cell.entry(cell).or_default().push((record.trial, scores.test.accuracy));
+            }
+        }
+        let cell = |prefix: &str, pair: &str, method: &str| {
+            let mut trials = by_cell.get(&(prefix, pair, method))?.clone();
+            trials.sort_by_key(|(trial, _)| *trial);
+            let is_complete = trials.len() as u64 == experiment.trials;
+            is_complete.then(|| Cell(trials.into_iter().map(|(_, accuracy)| accuracy).collect()))
+        };
+        let mut prefixes: Vec<&str> = Vec::new();
+        for block in &experiment.blocks {
+            if !prefixes.contains(&block.prefix.as_str()) {
+                prefixes.push(&block.prefix);
+            }
+        }
+        let columns: Vec<(Column<'_>, &str)> = prefixes
+            .iter()
+            .flat_map(|prefix| {
+                experiment.methods.iter().map(move |method| {
+                    (Column { prefix, title: &method.title }, method.id.as_str())
+                })
+            })
+            .collect();
+        let of_prefix = |prefix: &str| -> Vec<&'a Block> {
+            experiment.blocks.iter().filter(|block| block.prefix == prefix).collect()
+        };
+        let depth = prefixes.iter().map(|prefix| of_prefix(prefix).len()).max().unwrap_or(0);
+        let section = |place: usize| {
+            let block_of = |prefix: &&str| of_prefix(prefix).get(place).copied();
+            let mut pairs: Vec<String> = Vec::new();
+            for pair in prefixes.iter().filter_map(block_of).flat_map(|block| &block.pairs) {
+                let name = pair.to_string();
+                if !pairs.contains(&name) {
+                    pairs.push(name);
+                }
+            }
+            let row = |pair: &String| {
+                columns.iter().map(|(column, method)| cell(column.prefix, pair, method)).collect()
+            };
+            let cells = pairs.iter().map(row).collect();
+            let blocks = columns.iter().map(|(column, _)| block_of(&column.prefix)).collect();
+            Section { blocks, pairs, cells }
+        };
+        let sections = (0..depth).map(section).collect();
+        Self { columns: columns.into_iter().map(|(column, _)| column).collect(), sections }
+    }
+}
+
+impl Section<'_> {
+    /// The mean of a column over the pairs that it has; nothing if a cell is missing.
+    pub fn mean(&self, column: usize) -> Option<f64> {
+        let has = |pair: &str| {
+            let block = self.blocks[column];
+            block.is_some_and(|block| block.pairs.iter().any(|own| own.to_string() == pair))
+        };
+        let means: Option<Vec<f64>> = self
+            .pairs
+            .iter()
+            .zip(&self.cells)
+            .filter(|(pair, _)| has(pair))
+            .map(|(_, row)| row[column].as_ref().map(Cell::mean))
+            .collect();
+        means.filter(|means| !means.is_empty()).map(|means| Cell(means).mean())
     }
 }
 

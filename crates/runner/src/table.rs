@@ -1,56 +1,106 @@
-//! Tables as text: for the screen, as Markdown and as CSV.
+//! Tables as text: for the screen, as Markdown, as CSV and as LaTeX.
 
-use comfy_table::{CellAlignment, ContentArrangement, presets};
+use comfy_table::{Attribute, CellAlignment, ContentArrangement, presets};
 
-use crate::paper::PaperTable;
-use crate::scores::{Cell, Scores};
-
-/// A table of strings, its first column naming the rows.
+/// A table of texts, its first column naming the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     pub header: Vec<String>,
-    pub rows: Vec<Vec<String>>,
+    pub rows: Vec<Vec<Field>>,
+}
+
+/// One text of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Field {
+    pub text: String,
+    /// Shown in bold.
+    pub is_best: bool,
+}
+
+impl From<String> for Field {
+    fn from(text: String) -> Self {
+        Self { text, is_best: false }
+    }
 }
 
 impl Table {
+    /// A table in which nothing is best.
+    pub fn new(header: &[&str], rows: Vec<Vec<String>>) -> Self {
+        let plain = |row: Vec<String>| row.into_iter().map(Field::from).collect();
+        Self {
+            header: header.iter().copied().map(str::to_owned).collect(),
+            rows: rows.into_iter().map(plain).collect(),
+        }
+    }
+
     /// For a terminal.
     pub fn to_screen(&self) -> String {
-        self.drawn(presets::UTF8_FULL_CONDENSED)
+        self.drawn(presets::UTF8_FULL_CONDENSED, |field| {
+            let cell = comfy_table::Cell::new(&field.text);
+            if field.is_best { cell.add_attribute(Attribute::Bold) } else { cell }
+        })
     }
 
     /// For a Markdown file.
     pub fn to_markdown(&self) -> String {
-        let escaped = |fields: &Vec<String>| -> Vec<String> {
-            fields.iter().map(|field| field.replace('|', "\\|")).collect()
-        };
-        let rows = self.rows.iter().map(escaped).collect();
-        Self { header: escaped(&self.header), rows }.drawn(presets::ASCII_MARKDOWN)
+        self.drawn(presets::ASCII_MARKDOWN, |field| {
+            let text = field.text.replace('|', "\\|");
+            comfy_table::Cell::new(if field.is_best { format!("**{text}**") } else { text })
+        })
     }
 
     /// For machines.
     pub fn to_csv(&self) -> String {
-        let line = |fields: &Vec<String>| {
-            let quoted: Vec<String> = fields.iter().map(|field| quote(field)).collect();
-            quoted.join(",") + "\n"
-        };
-        std::iter::once(&self.header).chain(&self.rows).map(line).collect()
+        let line =
+            |fields: Vec<&str>| fields.into_iter().map(quote).collect::<Vec<_>>().join(",") + "\n";
+        let header = line(self.header.iter().map(String::as_str).collect());
+        let rows =
+            self.rows.iter().map(|row| line(row.iter().map(|field| field.text.as_str()).collect()));
+        std::iter::once(header).chain(rows).collect()
     }
 
-    fn drawn(&self, preset: &str) -> String {
+    /// For a paper; needs `\usepackage{booktabs}`.
+    pub fn to_latex(&self) -> String {
+        let line = |fields: Vec<String>| fields.join(" & ") + " \\\\\n";
+        let header =
+            line(self.header.iter().map(|text| format!("\\textbf{{{}}}", latex(text))).collect());
+        let mut text = format!(
+            "\\begin{{tabular}}{{l{}}}\n\\toprule\n{header}\\midrule\n",
+            "r".repeat(self.header.len().saturating_sub(1))
+        );
+        for (place, row) in self.rows.iter().enumerate() {
+            let is_mean = row.first().is_some_and(|field| field.text == MEAN);
+            let field = |field: &Field| {
+                let text = latex(&field.text);
+                if field.is_best { format!("\\textbf{{{text}}}") } else { text }
+            };
+            text += &line(row.iter().map(field).collect());
+            if is_mean && place + 1 < self.rows.len() {
+                text += "\\midrule\n";
+            }
+        }
+        text + "\\bottomrule\n\\end{tabular}\n"
+    }
+
+    fn drawn(&self, preset: &str, cell: impl Fn(&Field) -> comfy_table::Cell) -> String {
+        let header: Vec<Field> = self.header.iter().cloned().map(Field::from).collect();
         let mut table = comfy_table::Table::new();
         table
             .load_preset(preset)
             .set_content_arrangement(ContentArrangement::Disabled)
-            .set_header(&self.header)
-            .add_rows(&self.rows);
+            .set_header(header.iter().map(&cell))
+            .add_rows(self.rows.iter().map(|row| row.iter().map(&cell)));
         for (place, column) in table.column_iter_mut().enumerate() {
-            if self.rows.iter().all(|row| is_number_or_empty(&row[place])) {
+            if self.rows.iter().all(|row| is_number_or_empty(&row[place].text)) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
         table.to_string()
     }
 }
+
+/// Names the rows that are means of those above.
+pub const MEAN: &str = "mean";
 
 /// Whether a cell reads as a number, be it with an error or in a unit.
 fn is_number_or_empty(cell: &str) -> bool {
@@ -68,133 +118,51 @@ fn quote(field: &str) -> String {
     }
 }
 
-/// The paper's layout of accuracies in percent: pairs and their mean down, methods across.
-pub fn accuracies(scores: &Scores, show: impl Fn(&Cell) -> String) -> Table {
-    let mut rows: Vec<Vec<String>> = scores
-        .pairs
-        .iter()
-        .zip(&scores.cells)
-        .map(|(pair, cells)| std::iter::once(pair.clone()).chain(cells.iter().map(&show)).collect())
-        .collect();
-    if scores.pairs.len() > 1 {
-        let means = (0..scores.methods.len())
-            .map(|method| show(&Cell(vec![scores.mean_over_pairs(method)])));
-        rows.push(std::iter::once("mean".to_owned()).chain(means).collect());
-    }
-    Table { header: header("pair", &scores.methods), rows }
-}
-
-/// The layout of the paper's Table 1: methods down, angles across, error rates.
-pub fn error_rates(scores: &Scores, show: impl Fn(&Cell) -> String) -> Table {
-    let angles: Vec<&str> =
-        scores.pairs.iter().map(|pair| pair.trim_start_matches("0->")).collect();
-    let rows = scores
-        .methods
-        .iter()
-        .enumerate()
-        .map(|(method, title)| {
-            let cells = scores.cells.iter().map(|row| show(&row[method].complement()));
-            std::iter::once((*title).to_owned()).chain(cells).collect()
-        })
-        .collect();
-    Table { header: header("method", &angles), rows }
-}
-
-/// Ours minus the paper's, with the paper's value in brackets. None if the paper has no such cell.
-pub fn differences(scores: &Scores, paper: &PaperTable) -> Option<Table> {
-    let mut sums = vec![(0.0, 0); scores.methods.len()];
-    let mut rows = Vec::new();
-    for (pair, cells) in scores.pairs.iter().zip(&scores.cells) {
-        let mut row = vec![pair.clone()];
-        for ((method, cell), sum) in scores.methods.iter().zip(cells).zip(&mut sums) {
-            row.push(match paper.accuracy(pair, method) {
-                Some(printed) => {
-                    let difference = 100.0 * cell.mean() - printed;
-                    *sum = (sum.0 + difference, sum.1 + 1);
-                    format!("{difference:+.1} [{printed:.2}]")
-                }
-                None => String::new(),
-            });
+fn latex(text: &str) -> String {
+    let mut escaped = String::new();
+    for character in text.chars() {
+        match character {
+            '\\' => escaped += "\\textbackslash{}",
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
+                escaped.push('\\');
+                escaped.push(character);
+            }
+            '~' => escaped += "\\textasciitilde{}",
+            '^' => escaped += "\\textasciicircum{}",
+            '±' => escaped += "$\\pm$",
+            '−' => escaped += "$-$",
+            '→' => escaped += "$\\rightarrow$",
+            other => escaped.push(other),
         }
-        rows.push(row);
     }
-    if sums.iter().all(|&(_, count)| count == 0) {
-        return None;
-    }
-    let means = sums.iter().map(|&(sum, count)| match count {
-        0 => String::new(),
-        count => format!("{:+.1}", sum / f64::from(count)),
-    });
-    rows.push(std::iter::once("mean".to_owned()).chain(means).collect());
-    Some(Table { header: header("ours − paper [paper]", &scores.methods), rows })
-}
-
-fn header(first: &str, rest: &[&str]) -> Vec<String> {
-    std::iter::once(first).chain(rest.iter().copied()).map(str::to_owned).collect()
-}
-
-/// `21.2 ± 0.5`, in percent.
-pub fn percent_with_error(cell: &Cell) -> String {
-    match cell.standard_error() {
-        Some(error) => format!("{:.1} ± {:.1}", 100.0 * cell.mean(), 100.0 * error),
-        None => format!("{:.1}", 100.0 * cell.mean()),
-    }
-}
-
-/// `21.23`, in percent.
-pub fn percent(cell: &Cell) -> String {
-    format!("{:.2}", 100.0 * cell.mean())
-}
-
-/// `0.212 ± 0.005`.
-pub fn rate_with_error(cell: &Cell) -> String {
-    match cell.standard_error() {
-        Some(error) => format!("{:.3} ± {error:.3}", cell.mean()),
-        None => rate(cell),
-    }
-}
-
-/// `0.212`.
-pub fn rate(cell: &Cell) -> String {
-    format!("{:.3}", cell.mean())
+    escaped.replace("->", "$\\rightarrow$")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn scores() -> Scores {
-        Scores {
-            pairs: vec!["C->A".into(), "D->W".into()],
-            methods: vec!["1NN"],
-            cells: vec![vec![Cell(vec![0.2, 0.22])], vec![Cell(vec![0.5, 0.5])]],
-        }
-    }
-
-    #[test]
-    fn the_csv_has_the_papers_header_and_plain_numbers() {
-        let csv = accuracies(&scores(), percent).to_csv();
-        assert_eq!(csv, "pair,1NN\nC->A,21.00\nD->W,50.00\nmean,35.50\n");
-    }
-
-    #[test]
-    fn differences_show_the_papers_value() {
-        let paper = PaperTable::of_set("office-surf").unwrap();
-        let table = differences(&scores(), &paper).unwrap();
-        assert_eq!(table.rows[0], ["C->A", "+0.5 [20.54]"]);
-        assert_eq!(table.rows[1], ["D->W", "-1.3 [51.26]"]);
-        assert_eq!(table.rows[2], ["mean", "-0.4"]);
+    fn table(header: &str, fields: &[&str]) -> Table {
+        let row = fields.iter().copied().map(str::to_owned).collect();
+        Table::new(&header.split(' ').collect::<Vec<_>>(), vec![row])
     }
 
     #[test]
     fn bars_in_markdown_do_not_cut_a_cell() {
-        let table = Table { header: vec!["a|b".into()], rows: vec![vec!["c|d".into()]] };
-        assert_eq!(table.to_markdown(), "| a\\|b |\n|------|\n| c\\|d |");
+        assert_eq!(table("a|b", &["c|d"]).to_markdown(), "| a\\|b |\n|------|\n| c\\|d |");
     }
 
     #[test]
     fn fields_with_commas_are_quoted() {
-        let table = Table { header: vec!["a,b".into()], rows: vec![vec!["say \"c\"".into()]] };
-        assert_eq!(table.to_csv(), "\"a,b\"\n\"say \"\"c\"\"\"\n");
+        assert_eq!(table("a,b", &["say \"c\""]).to_csv(), "\"a,b\"\n\"say \"\"c\"\"\"\n");
+    }
+
+    #[test]
+    fn latex_is_escaped_and_the_best_is_bold() {
+        let mut table = table("pair 1_NN", &["C->A", "20.5 ± 0.1"]);
+        table.rows[0][1].is_best = true;
+        let latex = table.to_latex();
+        assert!(latex.contains("\\textbf{1\\_NN}"), "{latex}");
+        assert!(latex.contains("C$\\rightarrow$A & \\textbf{20.5 $\\pm$ 0.1} \\\\"), "{latex}");
     }
 }

@@ -70,7 +70,9 @@ fn the_quick_config_needs_no_data_and_threads_do_not_change_its_table() {
         let shown = stdout(&runner(&[
             &committed("quick.toml"),
             "--trials",
-            "2",
+            "1",
+            "--methods",
+            "1nn,ot-it",
             "--jobs",
             jobs,
             "--out",
@@ -80,15 +82,17 @@ fn the_quick_config_needs_no_data_and_threads_do_not_change_its_table() {
         tables.push(std::fs::read_to_string(out.path().join("new/table.csv")).unwrap());
     }
     assert_eq!(tables[0], tables[1]);
-    assert!(tables[0].starts_with("pair,1NN\nS1->S2,"));
-    assert_eq!(tables[0].lines().count(), 14);
+    assert!(tables[0].starts_with("pair,1NN,OT-IT\n0->20,"));
+    // Three angles and twelve pairs, each block with its mean.
+    assert_eq!(tables[0].lines().count(), 1 + 3 + 1 + 12 + 1);
 }
 
 #[test]
 fn two_moons_print_error_rates_by_angle() {
     let out = tempfile::tempdir().unwrap();
     let folder = out.path().display().to_string();
-    stdout(&runner(&[&committed("two_moons.toml"), "--trials", "3", "--out", &folder]));
+    let arguments = ["--trials", "3", "--methods", "1nn", "--out", &folder];
+    stdout(&runner(&[&[committed("two_moons.toml").as_str()], &arguments[..]].concat()));
     let table = std::fs::read_to_string(out.path().join("table.csv")).unwrap();
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines[0], "method,10,20,30,40,50,70,90");
@@ -315,6 +319,8 @@ fn a_bare_angle_is_a_pair_of_two_moons_only() {
         &committed("two_moons.toml"),
         "--trials",
         "1",
+        "--methods",
+        "1nn",
         "--pairs",
         "50",
         "--out",
@@ -333,19 +339,19 @@ fn a_missing_file_is_told_from_a_folder_and_the_current_folder_has_a_name() {
 
 #[test]
 fn a_changed_run_does_not_replace_the_results_of_its_config() {
-    let folder = tempfile::tempdir().unwrap();
-    let quick = committed("quick.toml");
+    let (folder, path) =
+        config("seed = 1\ntrials = 2\n[data]\nset = \"synthetic\"\n[methods.1nn]\n");
     let run = |options: &[&str]| {
-        let arguments: Vec<&str> = [quick.as_str()].iter().chain(options).copied().collect();
+        let arguments: Vec<&str> = [path.as_str()].iter().chain(options).copied().collect();
         stdout(&runner_in(folder.path(), &arguments));
     };
-    run(&["--trials", "10", "--seed", "1"]);
-    let whole = folder.path().join("results/quick/table.csv");
+    run(&["--trials", "2", "--seed", "1"]);
+    let whole = folder.path().join("results/own/table.csv");
     assert_eq!(std::fs::read_to_string(&whole).unwrap().lines().count(), 14);
     run(&["--pairs", "S1-S2", "--methods", "1nn"]);
     assert_eq!(std::fs::read_to_string(&whole).unwrap().lines().count(), 14);
-    let partial = std::fs::read_to_string(folder.path().join("results/quick/partial/table.md"));
-    assert_says(&partial.unwrap(), "--trials 10 --seed 1 --pairs 'S1-S2' --methods '1nn'`");
+    let partial = std::fs::read_to_string(folder.path().join("results/own/partial/table.md"));
+    assert_says(&partial.unwrap(), "--trials 2 --seed 1 --pairs 'S1-S2' --methods '1nn'`");
 }
 
 #[test]
@@ -419,7 +425,7 @@ fn a_reader_that_goes_away_does_not_cost_the_tables() {
     let folder = tempfile::tempdir().unwrap();
     let mut run = Command::new(env!("CARGO_BIN_EXE_runner"))
         .current_dir(folder.path())
-        .args([&committed("quick.toml"), "--trials", "1", "--out", "out"])
+        .args([&committed("quick.toml"), "--trials", "1", "--methods", "1nn", "--out", "out"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()

@@ -51,7 +51,8 @@ fn all_pairs_of_a_users_own_features_run() {
     let out = tempfile::tempdir().unwrap();
     let folder = out.path().display().to_string();
     let config = "configs/own_features.toml";
-    runner(&data, out.path(), &[config, "--trials", "1", "--out", &folder]);
+    let arguments = [config, "--trials", "1", "--methods", "1nn", "--out", &folder];
+    runner(&data, out.path(), &arguments);
     let table = std::fs::read_to_string(out.path().join("table.csv")).unwrap();
     assert_eq!(table.lines().count(), 1 + 12 + 1);
     for line in table.lines().skip(1) {
@@ -73,11 +74,14 @@ fn pairs_whose_files_are_missing_are_left_out_and_named() {
     let output = runner(
         part.path(),
         part.path(),
-        &["configs/decaf.toml", "--trials", "1", "--out", &folder],
+        &["configs/decaf.toml", "--trials", "1", "--methods", "1nn", "--out", &folder],
     );
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("caltech_decaf.mat"), "{said}");
-    assert!(said.contains("Pairs left out (skip_missing = true): C->A,"), "{said}");
+    assert!(
+        said.contains("Pairs of office-decaf6 left out (skip_missing = true): C->A,"),
+        "{said}"
+    );
     let table = std::fs::read_to_string(part.path().join("out/table.csv")).unwrap();
     let pairs: Vec<&str> = table.lines().map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!(pairs, ["pair", "W->D", "D->W", "mean"]);

@@ -1,0 +1,97 @@
+//! Tells the program which sources it is made of.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What units of work depend on, by variable, from the workspace's root.
+const SOURCES: [(&str, &[&str]); 3] = [
+    (
+        "OTDA_PROTOCOL",
+        &[
+            "Cargo.lock",
+            "crates/baselines/src/nearest.rs",
+            "crates/datasets/src",
+            "crates/runner/src/experiment.rs",
+            "crates/runner/src/methods/problem.rs",
+            "crates/runner/src/unit.rs",
+        ],
+    ),
+    ("OTDA_SOLVERS", &["crates/solvers/src", "crates/runner/src/methods/transport.rs"]),
+    (
+        "OTDA_BASELINES",
+        &[
+            "crates/baselines/src",
+            "crates/runner/src/methods/margins.rs",
+            "crates/runner/src/methods/subspaces.rs",
+            "crates/runner/src/methods/unadapted.rs",
+        ],
+    ),
+];
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (variable, sources) in SOURCES {
+        let mut files = Vec::new();
+        for source in sources {
+            println!("cargo::rerun-if-changed={}", root.join(source).display());
+            collect(&root.join(source), &mut files);
+        }
+        files.sort();
+        let mut hash = Fnv::default();
+        for file in files {
+            // A path that cannot be read changes the hash like an empty one: the build fails elsewhere.
+            hash.add(file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().as_bytes());
+            hash.add(&fs::read(&file).unwrap_or_default());
+        }
+        println!("cargo::rustc-env={variable}={:016x}", hash.0);
+    }
+
+    for file in [".git/HEAD", ".git/refs/heads", ".git/index"] {
+        if root.join(file).exists() {
+            println!("cargo::rerun-if-changed={}", root.join(file).display());
+        }
+    }
+    println!("cargo::rustc-env=OTDA_REVISION={}", revision(&root));
+}
+
+/// The files in a folder and below, or the file itself.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) {
+    match fs::read_dir(path) {
+        Ok(entries) => entries.flatten().for_each(|entry| collect(&entry.path(), files)),
+        Err(_) => files.push(path.to_owned()),
+    }
+}
+
+fn revision(root: &Path) -> String {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").current_dir(root).args(arguments).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    match git(&["rev-parse", "HEAD"]) {
+        None => "unknown".into(),
+        Some(commit) => {
+            let is_clean =
+                git(&["status", "--porcelain", "--untracked-files=no", "crates", "Cargo.lock"])
+                    .is_some_and(|changes| changes.is_empty());
+            if is_clean { commit } else { commit + "+" }
+        }
+    }
+}
+
+/// FNV-1a with 64 bits: enough to tell versions of a program apart, and no dependency of the build.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes.iter().chain(&[0]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}

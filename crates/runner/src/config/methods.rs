@@ -1,0 +1,241 @@
+//! The methods of a config: `[methods.NAME]`, each with its grid and options.
+//!
+//! NAME is a method of the registry, or any name if `method` says which method it is: the same method may
+//! then stand in a table several times, with different settings.
+
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use clap::ValueEnum;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use toml::{Spanned, Value};
+
+use super::place::ConfigText;
+use super::{Block, Grid};
+use crate::cli::{Cost, Normalize};
+use crate::methods::{Axis, METHODS, Method};
+use crate::nearest_name::suggestion;
+
+/// A method with its settings, complete.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MethodConfig {
+    /// The name in the config.
+    pub id: String,
+    /// The column's title.
+    pub title: String,
+    /// The method of the registry.
+    pub method: String,
+    pub grid: Grid,
+    /// The cost of moving a sample, for methods that transport.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cost: Option<Cost>,
+    /// What the costs are divided by.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub normalize: Option<Normalize>,
+    /// What known target labels are for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub target_labels: Option<TargetLabels>,
+}
+
+/// What the labelled target samples of Table 5 are used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetLabels {
+    /// Training the classifier: "unsupervised + labels".
+    #[default]
+    Classifier,
+    /// That and forbidding pairs of different labels in the plan (eq. `ssl`): "semi-supervised".
+    Plan,
+}
+
+/// `[methods]` as written, with places.
+pub(super) type RawMethods = IndexMap<Spanned<String>, Spanned<RawSettings>>;
+type RawSettings = IndexMap<Spanned<String>, Spanned<Value>>;
+
+/// Settings that every method takes.
+const COMMON_SETTINGS: [&str; 2] = ["method", "title"];
+
+impl MethodConfig {
+    /// A method as the paper runs it.
+    fn of_paper(method: &Method) -> Self {
+        let has = |option: &str| method.options.contains(&option);
+        Self {
+            id: method.id.to_owned(),
+            title: method.title.to_owned(),
+            method: method.id.to_owned(),
+            grid: Grid(
+                method
+                    .axes
+                    .iter()
+                    .map(|axis| (axis.name.to_owned(), axis.paper.to_vec()))
+                    .collect(),
+            ),
+            cost: has("cost").then_some(Cost::Sqeuclidean),
+            normalize: has("normalize").then_some(Normalize::None),
+            target_labels: has("target_labels").then(TargetLabels::default),
+        }
+    }
+
+    /// The method's entry in the registry.
+    pub fn entry(&self) -> Result<&'static Method> {
+        find_method(&self.method)
+    }
+
+    /// Fails if the method makes no sense on a block's data.
+    pub(super) fn check_block(&self, block: &Block) -> Result<()> {
+        let labelled = block.data.draw().map_or(0, |draw| draw.labelled_target_per_class);
+        let needs_labels =
+            self.entry()?.needs_target_labels || self.target_labels == Some(TargetLabels::Plan);
+        ensure!(
+            labelled > 0 || !needs_labels,
+            "it needs labelled target samples: add labelled_target_per_class = 3 to [draw]"
+        );
+        Ok(())
+    }
+}
+
+/// The config's methods, and those of them that the command line asks for.
+pub(super) fn choose_methods(
+    raw: RawMethods,
+    asked: Option<&[String]>,
+    text: &ConfigText<'_>,
+) -> Result<(Vec<MethodConfig>, Vec<MethodConfig>)> {
+    let configured = raw
+        .into_iter()
+        .map(|(id, settings)| check_method(&id, settings.into_inner(), text))
+        .collect::<Result<Vec<_>>>()?;
+    for (place, method) in configured.iter().enumerate() {
+        let same = configured[..place].iter().find(|earlier| earlier.title == method.title);
+        if let Some(earlier) = same {
+            bail!(
+                "[methods.{}] and [methods.{}] have the same title {:?}: add title = \"…\" to one of them",
+                earlier.id,
+                method.id,
+                method.title
+            );
+        }
+    }
+    let Some(asked) = asked else { return Ok((configured.clone(), configured)) };
+    ensure!(!asked.is_empty(), "no methods to run: add [methods.1nn], for example");
+    let mut chosen: Vec<MethodConfig> = Vec::new();
+    for id in asked.iter().map(|id| id.trim()) {
+        let method = match configured.iter().find(|method| method.id == id) {
+            Some(method) => method.clone(),
+            None => MethodConfig::of_paper(find_method(id)?),
+        };
+        ensure!(!chosen.contains(&method), "--methods names {id} twice: remove one of them");
+        chosen.push(method);
+    }
+    Ok((configured, chosen))
+}
+
+fn find_method(id: &str) -> Result<&'static Method> {
+    METHODS.iter().find(|method| method.id == id).with_context(|| {
+        let known = || METHODS.iter().map(|method| method.id);
+        let known_list = known().collect::<Vec<_>>().join(", ");
+        format!("there is no method {id:?}.{} Known are {known_list}", suggestion(id, known()))
+    })
+}
+
+fn check_method(
+    id: &Spanned<String>,
+    mut settings: RawSettings,
+    text: &ConfigText<'_>,
+) -> Result<MethodConfig> {
+    let place_of = |span: &Spanned<Value>| text.place(&span.span());
+    let name = id.get_ref();
+    let method = match settings.shift_remove("method") {
+        None => find_method(name).with_context(|| text.place(&id.span()))?,
+        Some(value) => {
+            let text = text_of(&value).and_then(find_method);
+            text.with_context(|| format!("{}: [methods.{name}] method", place_of(&value)))?
+        }
+    };
+    let mut config = MethodConfig { id: name.clone(), ..MethodConfig::of_paper(method) };
+    for (key, value) in &settings {
+        let place = || format!("{}: [methods.{name}] {}", place_of(value), key.get_ref());
+        apply(&mut config, method, key.get_ref(), value)
+            .with_context(place)?
+            .then_some(())
+            .with_context(|| no_such_setting(name, method, key.get_ref()))
+            .with_context(|| text.place(&key.span()))?;
+    }
+    Ok(config)
+}
+
+/// Sets what a key asks for; false if the method has no such setting.
+fn apply(
+    config: &mut MethodConfig,
+    method: &Method,
+    key: &str,
+    value: &Spanned<Value>,
+) -> Result<bool> {
+    if let Some(place) = method.axes.iter().position(|axis| axis.name == key) {
+        config.grid.0[place].1 = axis_values(&method.axes[place], value.get_ref())?;
+        return Ok(true);
+    }
+    if key == "title" {
+        text_of(value)?.clone_into(&mut config.title);
+        return Ok(true);
+    }
+    if !method.options.contains(&key) {
+        return Ok(false);
+    }
+    match key {
+        "cost" => config.cost = Some(choice(value)?),
+        "normalize" => config.normalize = Some(choice(value)?),
+        "target_labels" => config.target_labels = Some(choice(value)?),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn no_such_setting(name: &str, method: &Method, key: &str) -> String {
+    let known: Vec<&str> = method
+        .axes
+        .iter()
+        .map(|axis| axis.name)
+        .chain(method.options.iter().copied())
+        .chain(COMMON_SETTINGS)
+        .collect();
+    let nearest = suggestion(key, known.iter().copied());
+    format!("[methods.{name}] has no setting {key:?}.{nearest} It takes {}", known.join(", "))
+}
+
+/// A number is a grid of one.
+fn axis_values(axis: &Axis, value: &Value) -> Result<Vec<f64>> {
+    let written = match value {
+        Value::Array(values) => values.as_slice(),
+        value => std::slice::from_ref(value),
+    };
+    ensure!(!written.is_empty(), "the grid is empty: write at least one value");
+    let mut values = Vec::with_capacity(written.len());
+    for value in written {
+        let number = match value {
+            Value::Float(number) => *number,
+            #[expect(clippy::cast_precision_loss, reason = "2^53 is beyond every axis")]
+            Value::Integer(number) => *number as f64,
+            other => bail!("{other} is not a number"),
+        };
+        axis.range.check(number)?;
+        ensure!(!values.contains(&number), "{number} is there twice: remove one of them");
+        values.push(number);
+    }
+    Ok(values)
+}
+
+fn text_of(value: &Spanned<Value>) -> Result<&str> {
+    value.get_ref().as_str().with_context(|| format!("{} is not a text", value.get_ref()))
+}
+
+fn choice<T: ValueEnum>(value: &Spanned<Value>) -> Result<T> {
+    let text = text_of(value)?;
+    T::from_str(text, false).map_err(|_| {
+        let known: Vec<String> = T::value_variants()
+            .iter()
+            .filter_map(T::to_possible_value)
+            .map(|value| value.get_name().to_owned())
+            .collect();
+        let nearest = suggestion(text, known.iter().map(String::as_str));
+        anyhow!("{text:?} is not known.{nearest} Known are {}", known.join(", "))
+    })
+}

@@ -1,0 +1,141 @@
+//! The journal of a run: each finished unit is a line of JSON, on the disk before the next one counts.
+//!
+//! A run that is killed loses the units in flight and nothing else; the next one reads the journal and goes on.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::unit::{Ending, Record};
+
+/// The journal's name in a folder of results.
+const FILE: &str = "journal.jsonl";
+
+/// An open journal. Only one run at a time has it.
+pub struct Journal {
+    path: PathBuf,
+    file: Mutex<File>,
+}
+
+impl Journal {
+    /// Opens the journal of a folder and reads the units that are scored in it, by key. What a killed run
+    /// left of its last line is cut off. With `fresh` it begins empty.
+    pub fn open(folder: &Path, fresh: bool) -> Result<(Self, HashMap<String, Record>)> {
+        let path = folder.join(FILE);
+        let named =
+            || format!("cannot use {}; choose another folder with --out DIR", path.display());
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .with_context(named)?;
+        // A file system without locks has another error: two runs at once write each unit twice there.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            bail!(
+                "another run is writing to {}: wait for its end, or choose another folder with --out DIR",
+                folder.display()
+            );
+        }
+        if fresh {
+            file.set_len(0).with_context(named)?;
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).with_context(named)?;
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+        file.set_len(whole as u64).with_context(named)?;
+        file.seek(SeekFrom::End(0)).with_context(named)?;
+        let mut scored = HashMap::new();
+        for (number, line) in bytes[..whole].split(|&byte| byte == b'\n').enumerate() {
+            if line.is_empty() {
+                continue;
+            }
+            let record: Record = serde_json::from_slice(line).with_context(|| {
+                format!(
+                    "{}, line {}: not a finished unit; --fresh starts the run over",
+                    path.display(),
+                    number + 1
+                )
+            })?;
+            if let Ending::Scored(_) = record.ending {
+                scored.insert(record.key.clone(), record);
+            }
+        }
+        Ok((Self { path, file: Mutex::new(file) }, scored))
+    }
+
+    /// Appends a unit and waits until it is on the disk.
+    pub fn append(&self, record: &Record) -> Result<()> {
+        let line = serde_json::to_string(record)? + "\n";
+        let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        file.write_all(line.as_bytes())
+            .and_then(|()| file.sync_data())
+            .with_context(|| format!("cannot write {}", self.path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::unit::{Score, UnitScores};
+
+    fn record(key: &str) -> Record {
+        let score = Score {
+            point: crate::config::Point(vec![("lambda".into(), 0.1)]),
+            accuracy: 1.0 / 3.0,
+            convergence: None,
+            seconds: 0.5,
+        };
+        let scores = UnitScores { tried: vec![score.clone()], chosen: 0, test: score };
+        Record {
+            key: key.into(),
+            prefix: String::new(),
+            pair: "C->A".into(),
+            trial: 1,
+            method: "ot-it".into(),
+            seconds: 1.0,
+            ending: Ending::Scored(scores),
+        }
+    }
+
+    #[test]
+    fn what_was_appended_is_read_again_and_a_torn_line_is_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let (journal, scored) = Journal::open(folder.path(), false).unwrap();
+        assert!(scored.is_empty());
+        journal.append(&record("one")).unwrap();
+        journal.append(&Record { ending: Ending::Failed("no".into()), ..record("two") }).unwrap();
+        drop(journal);
+        let path = folder.path().join(FILE);
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"{\"key\":\"thr").unwrap();
+        let (journal, scored) = Journal::open(folder.path(), false).unwrap();
+        assert_eq!(scored.len(), 1, "failed units are tried again");
+        assert_eq!(scored["one"], record("one"));
+        journal.append(&record("three")).unwrap();
+        drop(journal);
+        assert_eq!(Journal::open(folder.path(), false).unwrap().1.len(), 2);
+        assert_eq!(Journal::open(folder.path(), true).unwrap().1.len(), 0);
+    }
+
+    #[test]
+    fn a_journal_is_open_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let _first = Journal::open(folder.path(), false).unwrap();
+        let refused = Journal::open(folder.path(), false).err().unwrap().to_string();
+        assert!(refused.contains("another run is writing to"), "{refused}");
+    }
+
+    #[test]
+    fn a_damaged_line_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(FILE), "\nnonsense\n").unwrap();
+        let problem = format!("{:#}", Journal::open(folder.path(), false).err().unwrap());
+        assert!(problem.contains("journal.jsonl, line 2"), "{problem}");
+    }
+}

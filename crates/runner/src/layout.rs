@@ -1,0 +1,226 @@
+//! The tables of an experiment in the paper's layout, and the differences to the paper.
+
+use crate::config::{Data, Experiment};
+use crate::paper::PaperTable;
+use crate::scores::{Cell, Column, Scores, Section};
+use crate::table::{Field, MEAN, Table};
+
+/// How near a cell has to be to the paper's to count as near: three points.
+const NEAR: f64 = 0.03;
+
+/// What a run shows and writes.
+pub struct Tables {
+    /// What the numbers are.
+    pub caption: &'static str,
+    /// Plain numbers, for machines.
+    pub plain: Table,
+    /// With standard errors, the best in bold.
+    pub shown: Table,
+    /// Ours minus the paper's, if the paper has some of the cells, and a line on how many are near.
+    pub differences: Option<(Table, String)>,
+}
+
+impl Tables {
+    /// Makes the tables of an experiment from its scores.
+    pub fn of(experiment: &Experiment, scores: &Scores<'_>) -> Self {
+        let is_moons = |block: &crate::config::Block| matches!(block.data, Data::TwoMoons(_));
+        if experiment.blocks.iter().all(is_moons) {
+            return Self {
+                caption: "Error rate",
+                plain: angles(scores, |_, cell| rate(&cell.complement())),
+                shown: angles(scores, |_, cell| rate_with_error(&cell.complement())),
+                differences: differences(scores, Unit::ErrorRate),
+            };
+        }
+        Self {
+            caption: "Accuracy in %",
+            plain: pairs(scores, percent),
+            shown: bold_best(pairs(scores, percent_with_error), scores),
+            differences: differences(scores, Unit::Percent),
+        }
+    }
+}
+
+/// The paper's layout of accuracies in percent: pairs and their mean down, methods across.
+fn pairs(scores: &Scores<'_>, show: impl Fn(&Cell) -> String) -> Table {
+    let mut rows = Vec::new();
+    for section in &scores.sections {
+        for (pair, cells) in section.pairs.iter().zip(&section.cells) {
+            let shown = cells.iter().map(|cell| cell.as_ref().map(&show).unwrap_or_default());
+            rows.push(row(pair, shown));
+        }
+        if section.pairs.len() > 1 {
+            rows.push(row(
+                MEAN,
+                means(scores, section)
+                    .map(|mean| mean.map(|mean| show(&Cell(vec![mean]))).unwrap_or_default()),
+            ));
+        }
+    }
+    Table { header: header("pair", scores), rows }
+}
+
+fn means<'a>(
+    scores: &'a Scores<'_>,
+    section: &'a Section<'_>,
+) -> impl Iterator<Item = Option<f64>> + 'a {
+    (0..scores.columns.len()).map(|column| section.mean(column))
+}
+
+/// Marks the best of each row: columns with the same prefix compete.
+fn bold_best(mut table: Table, scores: &Scores<'_>) -> Table {
+    let values = scores.sections.iter().flat_map(|section| {
+        let rows = section.cells.iter().map(|cells| {
+            cells.iter().map(|cell| cell.as_ref().map(Cell::mean)).collect::<Vec<_>>()
+        });
+        let mean = (section.pairs.len() > 1).then(|| means(scores, section).collect());
+        rows.chain(mean).collect::<Vec<_>>()
+    });
+    for (fields, values) in table.rows.iter_mut().zip(values) {
+        for (place, column) in scores.columns.iter().enumerate() {
+            let rivals = scores.columns.iter().zip(&values);
+            let best = rivals
+                .filter(|(rival, _)| rival.prefix == column.prefix)
+                .filter_map(|(_, value)| *value)
+                .fold(f64::NEG_INFINITY, f64::max);
+            fields[place + 1].is_best = scores.columns.len() > 1 && values[place] == Some(best);
+        }
+    }
+    table
+}
+
+/// The layout of the paper's Table 1: methods down, angles across, error rates.
+fn angles(scores: &Scores<'_>, show: impl Fn(&str, &Cell) -> String) -> Table {
+    let pairs = || scores.sections.iter().flat_map(|section| &section.pairs);
+    let cells = |column: usize| {
+        scores.sections.iter().flat_map(move |section| {
+            section.pairs.iter().zip(section.cells.iter().map(move |row| &row[column]))
+        })
+    };
+    let best = |pair: &str| {
+        let all = (0..scores.columns.len()).flat_map(cells);
+        all.filter(|(own, _)| *own == pair)
+            .filter_map(|(_, cell)| cell.as_ref().map(Cell::mean))
+            .fold(f64::NEG_INFINITY, f64::max)
+    };
+    let rows = scores.columns.iter().enumerate().map(|(place, column)| {
+        let fields = cells(place).map(|(pair, cell)| match cell {
+            None => Field::default(),
+            Some(cell) => Field {
+                text: show(pair, cell),
+                is_best: scores.columns.len() > 1 && cell.mean() == best(pair),
+            },
+        });
+        std::iter::once(Field::from(column.name())).chain(fields).collect()
+    });
+    let angles = pairs().map(|pair| pair.trim_start_matches("0->").to_owned());
+    Table {
+        header: std::iter::once("method".to_owned()).chain(angles).collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// The unit of a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Percent,
+    ErrorRate,
+}
+
+impl Unit {
+    fn difference(self, ours: f64, printed: f64) -> String {
+        match self {
+            Self::Percent => {
+                format!("{:+.1} [{:.2}]", 100.0 * (ours - printed), 100.0 * printed)
+            }
+            Self::ErrorRate => format!("{:+.3} [{:.3}]", printed - ours, 1.0 - printed),
+        }
+    }
+}
+
+/// Ours minus the paper's, with the paper's value in brackets. None if the paper has no such cell.
+fn differences(scores: &Scores<'_>, unit: Unit) -> Option<(Table, String)> {
+    let (mut rows, mut all) = (Vec::new(), Vec::new());
+    for section in &scores.sections {
+        let mut sums = vec![Vec::new(); scores.columns.len()];
+        let start = rows.len();
+        for (pair, cells) in section.pairs.iter().zip(&section.cells) {
+            let mut fields = Vec::new();
+            for (place, (column, cell)) in scores.columns.iter().zip(cells).enumerate() {
+                let printed = printed(section, place, column, pair);
+                fields.push(match (cell, printed) {
+                    (Some(cell), Some(printed)) => {
+                        sums[place].push((cell.mean(), printed));
+                        unit.difference(cell.mean(), printed)
+                    }
+                    _ => String::new(),
+                });
+            }
+            rows.push(row(pair, fields.into_iter()));
+        }
+        let mean = |pairs: &Vec<(f64, f64)>| {
+            let (ours, printed): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+            if ours.is_empty() {
+                return String::new();
+            }
+            unit.difference(Cell(ours).mean(), Cell(printed).mean())
+        };
+        rows.push(row(MEAN, sums.iter().map(mean)));
+        if sums.iter().all(Vec::is_empty) {
+            // The paper says nothing about this block.
+            rows.truncate(start);
+        }
+        all.extend(sums.into_iter().flatten());
+    }
+    if all.is_empty() {
+        return None;
+    }
+    let count = |is_counted: &dyn Fn(f64) -> bool| {
+        all.iter().filter(|(ours, printed)| is_counted(ours - printed)).count()
+    };
+    let line = format!(
+        "{} of {} cells lie within 3 points of the paper's, {} are not more than 3 points worse.",
+        count(&|difference| difference.abs() <= NEAR),
+        all.len(),
+        count(&|difference| difference >= -NEAR)
+    );
+    Some((Table { header: header("ours − paper [paper]", scores), rows }, line))
+}
+
+fn printed(section: &Section<'_>, place: usize, column: &Column<'_>, pair: &str) -> Option<f64> {
+    PaperTable::of_block(section.blocks[place]?)?.accuracy(pair, column.prefix, column.title)
+}
+
+fn row(name: &str, fields: impl Iterator<Item = String>) -> Vec<Field> {
+    std::iter::once(name.to_owned()).chain(fields).map(Field::from).collect()
+}
+
+fn header(first: &str, scores: &Scores<'_>) -> Vec<String> {
+    std::iter::once(first.to_owned()).chain(scores.columns.iter().map(Column::name)).collect()
+}
+
+/// `21.2 ± 0.5`, in percent.
+fn percent_with_error(cell: &Cell) -> String {
+    match cell.standard_error() {
+        Some(error) => format!("{:.1} ± {:.1}", 100.0 * cell.mean(), 100.0 * error),
+        None => format!("{:.1}", 100.0 * cell.mean()),
+    }
+}
+
+/// `21.23`, in percent.
+fn percent(cell: &Cell) -> String {
+    format!("{:.2}", 100.0 * cell.mean())
+}
+
+/// `0.212 ± 0.005`.
+fn rate_with_error(cell: &Cell) -> String {
+    match cell.standard_error() {
+        Some(error) => format!("{:.3} ± {error:.3}", cell.mean()),
+        None => rate(cell),
+    }
+}
+
+/// `0.212`.
+fn rate(cell: &Cell) -> String {
+    format!("{:.3}", cell.mean())
+}

@@ -1,0 +1,257 @@
+//! The paper's own methods: the source samples move along a transport plan, then a classifier is trained on them.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use ndarray::{Array2, ArrayView2};
+use solvers::cost::{cost_matrix, normalize_cost};
+use solvers::entropic::{self, Workspace};
+use solvers::exact::{ExactOptions, solve_exact};
+use solvers::gcg::{GcgOptions, GcgProblem, GcgSolution, solve_gcg};
+use solvers::group_lasso::{
+    GroupLassoOptions, GroupLassoProblem, GroupLassoWorkspace, solve_group_lasso_path,
+};
+use solvers::mapping::{Barycenter, barycentric_map};
+use solvers::marginals::uniform_mass;
+use solvers::regularizers::{Laplacian, LpL1};
+use solvers::semi_supervised::forbid_crossing_labels;
+use solvers::{Regularizer, Stop};
+
+use super::{Convergence, Outcome, Problem};
+use crate::cli::{Cost, Normalize};
+use crate::config::{MethodConfig, Point, TargetLabels};
+
+/// A problem with its costs and masses.
+struct Transport<'a, 'data> {
+    problem: &'a Problem<'data>,
+    cost: Array2<f64>,
+    source_mass: Vec<f64>,
+    target_mass: Vec<f64>,
+    barycenter: Barycenter,
+    clock: Instant,
+}
+
+impl<'a, 'data> Transport<'a, 'data> {
+    fn new(problem: &'a Problem<'data>, config: &MethodConfig) -> Result<Self> {
+        let clock = Instant::now();
+        let source = problem.source.features.view();
+        let metric = config.cost.unwrap_or(Cost::Sqeuclidean);
+        let cost = cost_matrix(source, problem.target, metric.into())?;
+        let cost = normalize_cost(cost, config.normalize.unwrap_or(Normalize::None).into())?;
+        let source_mass = uniform_mass(source.nrows());
+        let target_mass = uniform_mass(problem.target.nrows());
+        let cost = match config.target_labels {
+            Some(TargetLabels::Plan) => {
+                let mut labels: Vec<Option<usize>> =
+                    problem.labelled_target.labels.iter().copied().map(Some).collect();
+                labels.resize(problem.target.nrows(), None);
+                let source_labels = &problem.source.labels;
+                forbid_crossing_labels(cost, source_labels, &labels, &source_mass, &target_mass)?
+            }
+            Some(TargetLabels::Classifier) | None => cost,
+        };
+        Ok(Self { problem, cost, source_mass, target_mass, barycenter: metric.into(), clock })
+    }
+
+    /// Moves the source along a plan (eq. `bary_map`) and labels the queries.
+    fn outcome(&mut self, plan: ArrayView2<'_, f64>, convergence: Convergence) -> Result<Outcome> {
+        let source = self.problem.source.features.view();
+        let mapped = barycentric_map(plan, self.problem.target, self.barycenter, source)?;
+        let predicted = self.problem.classify(mapped.view())?;
+        // The time since the last outcome: work that grid points share counts for the first of them.
+        let seconds = self.clock.elapsed().as_secs_f64();
+        self.clock = Instant::now();
+        Ok(Outcome { predicted, convergence: Some(convergence), seconds })
+    }
+
+    /// Eq. `optreg_disc` by the generalized conditional gradient.
+    fn regularized(
+        &mut self,
+        point: &Point,
+        regularizer: &dyn Regularizer,
+        start: Option<&GcgSolution>,
+    ) -> Result<(Outcome, GcgSolution)> {
+        let problem = GcgProblem {
+            cost: self.cost.view(),
+            source_mass: &self.source_mass,
+            target_mass: &self.target_mass,
+            entropy_weight: point.get("lambda"),
+            regularizer,
+            regularization_weight: point.get("eta"),
+        };
+        let options =
+            GcgOptions { relative_gap: self.problem.relative_gap, ..GcgOptions::default() };
+        let solution = solve_gcg(&problem, start, &mut Workspace::default(), &options)?;
+        let GcgSolution { stop, iterations, duality_gap, objective, marginal_error, .. } = solution;
+        let convergence =
+            convergence(stop, iterations, (duality_gap, objective.total()), marginal_error);
+        Ok((self.outcome(solution.plan.view(), convergence)?, solution))
+    }
+}
+
+fn convergence(
+    stop: Stop,
+    iterations: usize,
+    (gap, objective): (f64, f64),
+    marginal_error: f64,
+) -> Convergence {
+    // An objective of zero leaves nothing to be relative to.
+    let relative_gap = if gap == 0.0 { 0.0 } else { (gap / objective.abs()).min(f64::MAX) };
+    Convergence {
+        stop: stop.to_string(),
+        iterations,
+        relative_gap: Some(relative_gap),
+        marginal_error: Some(marginal_error),
+    }
+}
+
+/// OT-exact, eq. `gzero`.
+pub fn exact(
+    problem: &Problem<'_>,
+    config: &MethodConfig,
+    points: &[Point],
+) -> Result<Vec<Outcome>> {
+    let mut transport = Transport::new(problem, config)?;
+    let solve = |_: &Point| {
+        let Transport { cost, source_mass, target_mass, .. } = &transport;
+        let solution =
+            solve_exact(cost.view(), source_mass, target_mass, &ExactOptions::default())?;
+        let gap = (solution.duality_gap(), solution.cost);
+        let convergence = convergence(solution.stop, solution.pivots, gap, 0.0);
+        let plan = solution.dense_plan(cost.dim());
+        transport.outcome(plan.view(), convergence)
+    };
+    points.iter().map(solve).collect()
+}
+
+/// OT-IT, eq. `cuturi`: all λ along one path.
+pub fn entropic(
+    problem: &Problem<'_>,
+    config: &MethodConfig,
+    points: &[Point],
+) -> Result<Vec<Outcome>> {
+    let mut transport = Transport::new(problem, config)?;
+    let lambdas: Vec<f64> = points.iter().map(|point| point.get("lambda")).collect();
+    let solutions = entropic::solve_path(
+        transport.cost.view(),
+        &transport.source_mass,
+        &transport.target_mass,
+        &lambdas,
+        &mut Workspace::default(),
+        &entropic::Options::default(),
+    )?;
+    solutions
+        .into_iter()
+        .map(|solution| {
+            let gap = (solution.duality_gap(), solution.objective);
+            let convergence =
+                convergence(solution.stop, solution.iterations, gap, solution.marginal_error);
+            transport.outcome(solution.plan.view(), convergence)
+        })
+        .collect()
+}
+
+/// OT-GL, eq. `cuturigroup`: all λ of one η along one path.
+pub fn group_lasso(
+    problem: &Problem<'_>,
+    config: &MethodConfig,
+    points: &[Point],
+) -> Result<Vec<Outcome>> {
+    let mut transport = Transport::new(problem, config)?;
+    let mut workspace = GroupLassoWorkspace::default();
+    let mut outcomes = Vec::with_capacity(points.len());
+    for (eta, places) in places_by(points, 0..points.len(), "eta") {
+        let lambdas: Vec<f64> = places.iter().map(|&place| points[place].get("lambda")).collect();
+        let problem = GroupLassoProblem {
+            cost: transport.cost.view(),
+            source_mass: &transport.source_mass,
+            target_mass: &transport.target_mass,
+            source_labels: &problem.source.labels,
+            regularization_weight: eta,
+        };
+        let options = GroupLassoOptions {
+            relative_gap: transport.problem.relative_gap,
+            ..Default::default()
+        };
+        let solutions = solve_group_lasso_path(&problem, &lambdas, &mut workspace, &options)?;
+        for (place, solution) in places.into_iter().zip(solutions) {
+            let gap = (solution.duality_gap(), solution.objective.total());
+            let convergence =
+                convergence(solution.stop, solution.iterations, gap, solution.marginal_error);
+            outcomes.push((place, transport.outcome(solution.plan.view(), convergence)?));
+        }
+    }
+    Ok(in_order(outcomes))
+}
+
+/// OT-LpL1: ℓp-ℓ1 by majorisation-minimisation. Not convex: each point starts at its entropic plan, whatever
+/// else is asked for.
+pub fn lp_l1(
+    problem: &Problem<'_>,
+    config: &MethodConfig,
+    points: &[Point],
+) -> Result<Vec<Outcome>> {
+    let mut transport = Transport::new(problem, config)?;
+    let regularizer = LpL1::new(&problem.source.labels);
+    let solve = |point: &Point| {
+        let regularizer = regularizer.clone().with_power(point.get("p"))?;
+        Ok(transport.regularized(point, &regularizer, None)?.0)
+    };
+    points.iter().map(solve).collect()
+}
+
+/// OT-Laplace, eq. `reglaps2`: for each η from the largest λ down, each point from the one before.
+pub fn laplace(
+    problem: &Problem<'_>,
+    config: &MethodConfig,
+    points: &[Point],
+) -> Result<Vec<Outcome>> {
+    let mut transport = Transport::new(problem, config)?;
+    let mut outcomes = Vec::with_capacity(points.len());
+    for (_, places) in places_by(points, 0..points.len(), "neighbours") {
+        let neighbours = points[places[0]].count("neighbours");
+        for (alpha, places) in places_by(points, places, "alpha") {
+            let regularizer = Laplacian::of_nearest_neighbours(
+                (problem.source.features.view(), problem.target),
+                &problem.source.labels,
+                (&transport.source_mass, &transport.target_mass),
+                neighbours,
+                alpha,
+            )?;
+            for (_, mut places) in places_by(points, places, "eta") {
+                places
+                    .sort_by(|&a, &b| points[b].get("lambda").total_cmp(&points[a].get("lambda")));
+                let mut last = None;
+                for place in places {
+                    let (outcome, solution) =
+                        transport.regularized(&points[place], &regularizer, last.as_ref())?;
+                    outcomes.push((place, outcome));
+                    last = Some(solution);
+                }
+            }
+        }
+    }
+    Ok(in_order(outcomes))
+}
+
+/// The places of the points that share a value, in the order of their first ones.
+fn places_by(
+    points: &[Point],
+    places: impl IntoIterator<Item = usize>,
+    name: &str,
+) -> Vec<(f64, Vec<usize>)> {
+    let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
+    for place in places {
+        let value = points[place].get(name);
+        match groups.iter_mut().find(|(own, _)| *own == value) {
+            Some((_, places)) => places.push(place),
+            None => groups.push((value, vec![place])),
+        }
+    }
+    groups
+}
+
+fn in_order(mut outcomes: Vec<(usize, Outcome)>) -> Vec<Outcome> {
+    outcomes.sort_by_key(|(place, _)| *place);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}

@@ -1,0 +1,105 @@
+//! A folder of results: its store, and the tables that are made from the store alone.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use crate::layout::Tables;
+use crate::manifest::Manifest;
+use crate::progress::duration;
+use crate::runs;
+use crate::say_line;
+use crate::scores::Scores;
+use crate::unit::{Ending, Record};
+
+/// The files that a run writes besides its journal.
+pub const FILES: [&str; 5] =
+    ["table.csv", "table.md", "table.tex", "runs.parquet", "manifest.json"];
+
+/// Manifest and units of a folder.
+pub struct Results {
+    pub manifest: Manifest,
+    pub records: Vec<Record>,
+}
+
+impl Results {
+    /// Reads the store of a folder.
+    pub fn read(folder: &Path) -> Result<Self> {
+        Ok(Self { manifest: Manifest::read(folder)?, records: runs::read(folder)? })
+    }
+
+    /// Writes the store.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        runs::write(folder, &self.records)?;
+        self.manifest.write(folder)
+    }
+
+    /// Writes the tables and prints them.
+    pub fn show(&self, folder: &Path) -> Result<()> {
+        let scores = Scores::of(&self.manifest.experiment, &self.records);
+        let tables = Tables::of(&self.manifest.experiment, &scores);
+        write(folder, "table.csv", &tables.plain.to_csv())?;
+        write(folder, "table.md", &self.markdown(&tables))?;
+        write(folder, "table.tex", &tables.shown.to_latex())?;
+        say_line!("{}", tables.shown.to_screen())?;
+        if let Some((differences, line)) = &tables.differences {
+            say_line!("{}\n{line}", differences.to_screen())?;
+        }
+        Ok(())
+    }
+
+    fn markdown(&self, tables: &Tables) -> String {
+        let Manifest { command, experiment, machine, program, unit_seconds, .. } = &self.manifest;
+        let mut text = format!(
+            "# {}\n\n{}, mean ± standard error of {} trials: `{command}`\n\n{}\n",
+            experiment.name,
+            tables.caption,
+            experiment.trials,
+            tables.shown.to_markdown()
+        );
+        if let Some((differences, line)) = &tables.differences {
+            text += &format!("\n{}\n\n{line}\n", differences.to_markdown());
+        }
+        for record in &self.records {
+            if let Ending::Failed(problem) = &record.ending {
+                let Record { method, pair, trial, .. } = record;
+                text += &format!("\nFailed: {method} on {pair}, trial {trial}: {problem}\n");
+            }
+        }
+        text + &format!(
+            "\n{} of units on {} ({} threads), revision {}.\n",
+            duration(*unit_seconds),
+            machine.cpu,
+            machine.threads,
+            program.revision
+        )
+    }
+}
+
+/// Fails unless all files of a run can be written to a folder; leaves everything as it is.
+pub fn check_writable(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| {
+        format!("cannot make the folder {}; choose another with --out DIR", folder.display())
+    })?;
+    for name in FILES {
+        let path = folder.join(name);
+        let is_new = !path.exists();
+        let opened = fs::OpenOptions::new().create(true).append(true).open(&path);
+        opened.with_context(|| cannot_write(&path))?;
+        if is_new {
+            // Best effort: an empty file that stays behind is overwritten by the run.
+            let _ = fs::remove_file(path);
+        }
+    }
+    Ok(())
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
+    let path = folder.join(name);
+    fs::write(&path, text).with_context(|| cannot_write(&path))
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write {}; choose another folder with --out DIR", path.display())
+}

@@ -1,0 +1,181 @@
+//! The unit of work: one method, with its whole grid, on one trial of one pair.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use serde::{Deserialize, Serialize};
+use sha1::{Digest as _, Sha1};
+
+use crate::config::{Block, Classifier, Experiment, MethodConfig, Pair, Point};
+use crate::experiment::{Tasks, hex};
+use crate::methods::{Convergence, Outcome, Problem};
+use crate::scores::accuracy;
+use crate::version;
+
+/// Where a unit stands in its experiment.
+#[derive(Debug, Clone, Copy)]
+pub struct Unit<'a> {
+    pub block: usize,
+    pub pair: &'a Pair,
+    pub trial: u64,
+    pub method: &'a MethodConfig,
+}
+
+/// A finished unit, as the journal keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// A hash of everything that the result depends on.
+    pub key: String,
+    /// The block's prefix.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prefix: String,
+    pub pair: String,
+    /// From 1.
+    pub trial: u64,
+    /// The method's name in the config.
+    pub method: String,
+    pub seconds: f64,
+    pub ending: Ending,
+}
+
+/// How a unit ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    Scored(UnitScores),
+    Failed(String),
+}
+
+/// The accuracies of a unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnitScores {
+    /// Every grid point, on the labels that the choice is made on.
+    pub tried: Vec<Score>,
+    /// The first of the best of them.
+    pub chosen: usize,
+    /// The chosen point on the test samples.
+    pub test: Score,
+}
+
+/// The accuracy at one grid point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    pub point: Point,
+    pub accuracy: f64,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<Convergence>,
+    pub seconds: f64,
+}
+
+impl<'a> Unit<'a> {
+    /// Every unit of an experiment, in the order of the table.
+    pub fn all(experiment: &'a Experiment) -> Vec<Self> {
+        let mut units = Vec::new();
+        for (block, Block { pairs, .. }) in experiment.blocks.iter().enumerate() {
+            for pair in pairs {
+                for method in &experiment.methods {
+                    units.extend((0..experiment.trials).map(|trial| Self {
+                        block,
+                        pair,
+                        trial,
+                        method,
+                    }));
+                }
+            }
+        }
+        units
+    }
+
+    /// What is shown while it runs.
+    pub fn name(&self) -> String {
+        format!("{} on {}, trial {}", self.method.title, self.pair, self.trial + 1)
+    }
+
+    /// A hash of everything that the result depends on: data, draw, settings and program.
+    pub fn key(&self, experiment: &Experiment, tasks: &Tasks) -> Result<String> {
+        let block = &experiment.blocks[self.block];
+        let checksums: Vec<(&str, &str)> = tasks
+            .checksums()
+            .filter(|(domain, _)| {
+                [&self.pair.source, &self.pair.target].iter().any(|name| name == domain)
+            })
+            .collect();
+        // The column's name and title change no result.
+        let method =
+            MethodConfig { id: String::new(), title: String::new(), ..self.method.clone() };
+        let classifier_code = match experiment.classifier {
+            Classifier::Nearest => version::PROTOCOL,
+            Classifier::Svm => version::BASELINES,
+        };
+        let depends_on = serde_json::to_vec(&(
+            (version::PROTOCOL, self.method.entry()?.code, classifier_code),
+            (experiment.seed, experiment.classifier, self.pair, self.trial),
+            (block.selection, tasks.sizes(self.pair), checksums, block.data.generator()),
+            method,
+        ))?;
+        Ok(hex(&Sha1::digest(depends_on)))
+    }
+
+    /// Runs the unit. A failure, be it a panic, is a result too.
+    pub fn run(&self, experiment: &Experiment, tasks: &Tasks, key: String) -> Record {
+        let clock = Instant::now();
+        let scored = catch_unwind(AssertUnwindSafe(|| self.score(experiment, tasks)))
+            .unwrap_or_else(|panic| Err(anyhow!("the program panicked: {}", panic_text(&*panic))));
+        Record {
+            key,
+            prefix: experiment.blocks[self.block].prefix.clone(),
+            pair: self.pair.to_string(),
+            trial: self.trial + 1,
+            method: self.method.id.clone(),
+            seconds: clock.elapsed().as_secs_f64(),
+            ending: match scored {
+                Ok(scores) => Ending::Scored(scores),
+                Err(problem) => Ending::Failed(format!("{problem:#}")),
+            },
+        }
+    }
+
+    fn score(&self, experiment: &Experiment, tasks: &Tasks) -> Result<UnitScores> {
+        let task = tasks.task(self.pair, self.trial)?;
+        let points = self.method.grid.points();
+        let tried = self.sweep(task.selection(experiment.classifier), &points)?;
+        let chosen = first_best(&tried).context("the grid is empty")?;
+        let at = std::slice::from_ref(&points[chosen]);
+        let test = self.sweep(task.test(experiment.classifier), at)?;
+        let test = test.into_iter().next().context("no test score")?;
+        Ok(UnitScores { tried, chosen, test })
+    }
+
+    fn sweep(
+        &self,
+        (problem, truth): (Problem<'_>, &[usize]),
+        points: &[Point],
+    ) -> Result<Vec<Score>> {
+        let outcomes = (self.method.entry()?.sweep)(&problem, self.method, points)?;
+        ensure!(outcomes.len() == points.len(), "a method skipped grid points");
+        let score = |(point, outcome): (&Point, Outcome)| Score {
+            point: point.clone(),
+            accuracy: accuracy(&outcome.predicted, truth),
+            convergence: outcome.convergence,
+            seconds: outcome.seconds,
+        };
+        Ok(points.iter().zip(outcomes).map(score).collect())
+    }
+}
+
+/// The place of the first of the largest accuracies.
+fn first_best(scores: &[Score]) -> Option<usize> {
+    let mut best = None;
+    for (place, score) in scores.iter().enumerate() {
+        if best.is_none_or(|best: usize| score.accuracy > scores[best].accuracy) {
+            best = Some(place);
+        }
+    }
+    best
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
