@@ -31,8 +31,6 @@ pub struct Manifest {
     pub unit_seconds: f64,
     pub units: usize,
     pub failed: usize,
-    /// Units that an interrupt left undone.
-    pub undone: usize,
 }
 
 /// The program that ran.

@@ -38,6 +38,10 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
     let (journal, done) = Journal::open(&folder, arguments.fresh)?;
     let Swept { records, undone, checksums } =
         sweep(&experiment, &library, &journal, done, arguments.quiet).with_context(named)?;
+    if undone > 0 {
+        // What an earlier run wrote is better than tables with holes.
+        bail!("interrupted: {undone} units are left; the same command goes on with them");
+    }
     let failures: Vec<&Record> =
         records.iter().filter(|record| matches!(record.ending, Ending::Failed(_))).collect();
     let failed = failures.len();
@@ -52,7 +56,6 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
         unit_seconds: records.iter().map(|record| record.seconds).sum(),
         units: records.len(),
         failed,
-        undone,
         experiment,
     };
     let results = Results { manifest, records };
@@ -65,9 +68,6 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
         };
         let took = duration(clock.elapsed().as_secs_f64());
         eprintln!("Results are in {}{why}. This took {took}.", folder.display());
-    }
-    if undone > 0 {
-        bail!("interrupted: {undone} units are left; the same command goes on with them");
     }
     match complaint {
         Some(complaint) => bail!(complaint),
