@@ -224,3 +224,99 @@ fn rate_with_error(cell: &Cell) -> String {
 fn rate(cell: &Cell) -> String {
     format!("{:.3}", cell.mean())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::cli::RunArguments;
+    use crate::config::Point;
+    use crate::unit::{Ending, Record, Score, UnitScores};
+
+    fn committed(name: &str, trials: u64, pairs: &[&str], methods: &[&str]) -> Experiment {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs").join(name);
+        let names = |names: &[&str]| Some(names.iter().copied().map(str::to_owned).collect());
+        let arguments = RunArguments {
+            trials: Some(trials),
+            pairs: names(pairs),
+            methods: names(methods),
+            ..RunArguments::default()
+        };
+        Experiment::load(&path, &arguments).unwrap()
+    }
+
+    fn record(prefix: &str, pair: &str, trial: u64, method: &str, accuracy: f64) -> Record {
+        let score = Score { point: Point::default(), accuracy, convergence: None, seconds: 0.0 };
+        Record {
+            key: String::new(),
+            prefix: prefix.into(),
+            pair: pair.into(),
+            trial,
+            method: method.into(),
+            seconds: 0.0,
+            ending: Ending::Scored(UnitScores {
+                tried: vec![score.clone()],
+                chosen: 0,
+                test: score,
+            }),
+        }
+    }
+
+    fn tables(experiment: &Experiment, records: &[Record]) -> Tables {
+        Tables::of(experiment, &Scores::of(experiment, records))
+    }
+
+    #[test]
+    fn the_csv_has_the_papers_header_and_differences_show_its_values() {
+        let experiment = committed("office.toml", 2, &["C-A", "D-W"], &["1nn", "ot-gl"]);
+        let records = [
+            record("", "C->A", 2, "1nn", 0.22),
+            record("", "C->A", 1, "1nn", 0.20),
+            record("", "D->W", 1, "1nn", 0.5),
+            record("", "D->W", 2, "1nn", 0.5),
+            record("", "C->A", 1, "ot-gl", 0.5),
+            record("", "C->A", 2, "ot-gl", 0.5),
+            // One of two trials: no cell.
+            record("", "D->W", 1, "ot-gl", 0.9),
+        ];
+        let tables = tables(&experiment, &records);
+        assert_eq!(
+            tables.plain.to_csv(),
+            "pair,1NN,OT-GL\nC->A,21.00,50.00\nD->W,50.00,\nmean,35.50,\n"
+        );
+        assert!(tables.shown.rows[0][2].is_best && !tables.shown.rows[0][1].is_best);
+        let (differences, line) = tables.differences.unwrap();
+        assert_eq!(differences.rows[0][1].text, "+0.5 [20.54]");
+        assert_eq!(differences.rows[1][1].text, "-1.3 [51.26]");
+        assert!(line.starts_with("2 of 3 cells lie within 3 points"), "{line}");
+    }
+
+    #[test]
+    fn blocks_with_different_prefixes_stand_side_by_side() {
+        let experiment = committed("decaf.toml", 1, &["W-D"], &["1nn", "jda"]);
+        let records =
+            [record("L6-", "W->D", 1, "1nn", 0.975), record("L7-", "W->D", 1, "jda", 0.5)];
+        let tables = tables(&experiment, &records);
+        assert_eq!(tables.plain.header, ["pair", "L6-1NN", "L6-JDA", "L7-1NN", "L7-JDA"]);
+        assert_eq!(tables.plain.to_csv().lines().nth(1), Some("W->D,97.50,,,50.00"));
+        let (differences, _) = tables.differences.unwrap();
+        // Table 4 calls 1NN on the features DeCAF.
+        assert_eq!(differences.rows[0][1].text, "+0.0 [97.50]");
+    }
+
+    #[test]
+    fn two_moons_are_error_rates_by_angle() {
+        let experiment = committed("two_moons.toml", 1, &["40", "90"], &["1nn", "ot-gl"]);
+        let records = [
+            record("", "0->40", 1, "1nn", 0.75),
+            record("", "0->90", 1, "1nn", 0.25),
+            record("", "0->40", 1, "ot-gl", 1.0),
+            record("", "0->90", 1, "ot-gl", 0.5),
+        ];
+        let tables = tables(&experiment, &records);
+        assert_eq!(tables.plain.to_csv(), "method,40,90\n1NN,0.250,0.750\nOT-GL,0.000,0.500\n");
+        // Pairs down here, methods across.
+        assert_eq!(tables.differences.unwrap().0.rows[0][2].text, "-0.013 [0.013]");
+    }
+}
