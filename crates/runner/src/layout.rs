@@ -1,6 +1,6 @@
 //! The tables of an experiment in the paper's layout, and the differences to the paper.
 
-use crate::config::{Data, Experiment};
+use crate::config::{Classifier, Data, Experiment};
 use crate::paper::PaperTable;
 use crate::scores::{Cell, Column, Scores, Section};
 use crate::table::{Field, MEAN, Table};
@@ -29,14 +29,14 @@ impl Tables {
                 caption: "Error rate",
                 plain: angles(scores, |_, cell| rate(&cell.complement())),
                 shown: angles(scores, |_, cell| rate_with_error(&cell.complement())),
-                differences: differences(scores, Unit::ErrorRate),
+                differences: differences(scores, experiment.classifier, Unit::ErrorRate),
             };
         }
         Self {
             caption: "Accuracy in %",
             plain: pairs(scores, percent),
             shown: bold_best(pairs(scores, percent_with_error), scores),
-            differences: differences(scores, Unit::Percent),
+            differences: differences(scores, experiment.classifier, Unit::Percent),
         }
     }
 }
@@ -139,7 +139,7 @@ impl Unit {
 }
 
 /// Ours minus the paper's, with the paper's value in brackets. None if the paper has no such cell.
-fn differences(scores: &Scores<'_>, unit: Unit) -> Option<(Table, String)> {
+fn differences(scores: &Scores<'_>, classifier: Classifier, unit: Unit) -> Option<(Table, String)> {
     let (mut rows, mut all) = (Vec::new(), Vec::new());
     for section in &scores.sections {
         let mut sums = vec![Vec::new(); scores.columns.len()];
@@ -147,7 +147,10 @@ fn differences(scores: &Scores<'_>, unit: Unit) -> Option<(Table, String)> {
         for (pair, cells) in section.pairs.iter().zip(&section.cells) {
             let mut fields = Vec::new();
             for (place, (column, cell)) in scores.columns.iter().zip(cells).enumerate() {
-                let printed = printed(section, place, column, pair);
+                let table =
+                    section.blocks[place].and_then(|block| PaperTable::of_block(block, classifier));
+                let printed =
+                    table.and_then(|table| table.accuracy(pair, column.prefix, column.title));
                 fields.push(match (cell, printed) {
                     (Some(cell), Some(printed)) => {
                         sums[place].push((cell.mean(), printed));
@@ -185,10 +188,6 @@ fn differences(scores: &Scores<'_>, unit: Unit) -> Option<(Table, String)> {
         count(&|difference| difference >= -NEAR)
     );
     Some((Table { header: header("ours − paper [paper]", scores), rows }, line))
-}
-
-fn printed(section: &Section<'_>, place: usize, column: &Column<'_>, pair: &str) -> Option<f64> {
-    PaperTable::of_block(section.blocks[place]?)?.accuracy(pair, column.prefix, column.title)
 }
 
 fn row(name: &str, fields: impl Iterator<Item = String>) -> Vec<Field> {

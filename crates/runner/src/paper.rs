@@ -1,6 +1,6 @@
 //! The paper's printed numbers, from `results/paper/`.
 
-use crate::config::{Block, Data};
+use crate::config::{Block, Classifier, Data};
 
 /// One table of the paper.
 #[derive(Debug, Clone, Copy)]
@@ -25,10 +25,16 @@ const TABLE_4: &str = include_str!("../../../results/paper/table4_decaf_accuracy
 const TABLE_5: &str = include_str!("../../../results/paper/table5_semi_supervised_accuracy.csv");
 
 impl PaperTable {
-    /// The table that reports on such data, if there is one.
-    pub fn of_block(block: &Block) -> Option<Self> {
+    /// The table that reports on such data under such a classifier, if there is one.
+    pub fn of_block(block: &Block, classifier: Classifier) -> Option<Self> {
         let is_semi_supervised =
             block.data.draw().is_some_and(|draw| draw.labelled_target_per_class > 0);
+        // Table 1 has support-vector machines, all others the nearest neighbour.
+        let is_papers_classifier =
+            matches!(block.data, Data::TwoMoons(_)) == (classifier == Classifier::Svm);
+        if !is_papers_classifier {
+            return None;
+        }
         let (csv, layout) = match &block.data {
             Data::TwoMoons(_) => (TABLE_1, Layout::Angles),
             Data::Catalogued { set, .. } => match (set.as_str(), is_semi_supervised) {
