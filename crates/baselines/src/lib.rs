@@ -56,4 +56,4 @@ pub use subspace_alignment::SubspaceAlignment;
 pub use svm::smo::Certificate;
 pub use svm::{Svm, SvmChoice, SvmGrid, classify_by_svm};
 pub use tca::Tca;
-pub use tsl::{Criterion, Stop, Tsl, TslOptions, TslOutcome};
+pub use tsl::{Criterion, DivergenceKernel, Stop, Tsl, TslOptions, TslOutcome};

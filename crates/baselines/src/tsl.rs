@@ -10,9 +10,22 @@
 //! between kernel density estimates of the projected domains (`divergence`). Both depend on the subspace
 //! alone, not on its basis, so the search goes along the Grassmann manifold (`grassmann`).
 //!
-//! What the publication leaves open is settled so: samples are scaled to unit norm, before and after the
-//! projection; the search happens in the first principal components of both domains together; the scatter
-//! within classes is shrunk by the estimate of Ledoit and Wolf; the bandwidth follows the projection.
+//! What the publication leaves open is settled so:
+//!
+//! - Samples are scaled to unit norm, before and after the projection.
+//! - The search happens in the first 100 principal components of both domains together, without the directions
+//!   in which so little varies that a ratio of scatters is noise. Where a class has few samples, this number
+//!   matters more than any other choice here. The scatter within classes is shrunk by the estimate of Ledoit
+//!   and Wolf.
+//! - Fisher's criterion is the ratio of traces, whose minimum over orthonormal bases is known for any k, also
+//!   where there are fewer classes than dimensions; the search starts there.
+//! - The estimates are densities, as the publication writes them, and their bandwidth follows the projection.
+//!   A density of k dimensions has the unit (1/length)^k: lengths are measured such that the mean variance of the
+//!   components is 1.
+//!
+//! As densities the estimates are so thin that from about ten dimensions on no weight of the usual grids
+//! (up to 1000) makes the divergence felt: the subspace is then Fisher's. [`DivergenceKernel::UnitPeak`] leaves the
+//! densities' factor out, where the divergence should count in many dimensions.
 
 mod criterion;
 mod divergence;
@@ -34,6 +47,7 @@ use divergence::Divergence;
 use grassmann::{Limits, minimise};
 
 pub use criterion::Criterion;
+pub use divergence::DivergenceKernel;
 pub use grassmann::Stop;
 
 const WHAT: &str = "the source and target samples";
@@ -50,7 +64,10 @@ pub struct TslOptions {
     pub unit_norm: bool,
     /// The variance of the kernel, in units of the mean squared distance between projected samples.
     pub bandwidth: f64,
-    /// The most steps of one minimisation. Large weights use them all, which [`TslOutcome::stop`] reports.
+    /// The kernel of the divergence.
+    pub kernel: DivergenceKernel,
+    /// The most steps of one minimisation. Where the divergence prevails, all are used, which
+    /// [`TslOutcome::stop`] reports.
     pub max_iterations: usize,
     /// A minimisation ends when the gradient is this small, relative to the objective.
     pub tolerance: f64,
@@ -60,9 +77,10 @@ impl Default for TslOptions {
     fn default() -> Self {
         Self {
             criterion: Criterion::Fisher,
-            components: 200,
+            components: 100,
             unit_norm: true,
             bandwidth: 1.0,
+            kernel: DivergenceKernel::Density,
             max_iterations: 20,
             tolerance: 1e-3,
         }
@@ -121,13 +139,14 @@ impl Tsl {
         }
         let components = PrincipalComponents::new(all.view(), WHAT)?;
         let mut samples = components.coordinates(options.components.min(components.rank()));
-        // No result depends on the unit of the features; this one keeps every sum near 1.
+        // The unit of the densities: no result depends on that of the features.
         let mean_square =
             samples.iter().map(|value| value * value).sum::<f64>() / samples.len() as f64;
         samples /= mean_square.sqrt();
         let criterion =
             TraceRatio::new(options.criterion, samples.view(), &labels[..source.nrows()])?;
-        let divergence = Divergence::new(samples.view(), source.nrows(), options.bandwidth);
+        let divergence =
+            Divergence::new(samples.view(), source.nrows(), options.bandwidth, options.kernel);
         Ok(Self { samples, source_samples: source.nrows(), criterion, divergence, options })
     }
 
@@ -162,14 +181,22 @@ impl Tsl {
             tolerance: self.options.tolerance,
         };
         let mut basis = self.criterion.minimiser(k)?;
+        let mut terms = self.terms(basis.view());
+        let mut embedding = self.embed(basis.view());
         let mut outcomes = Vec::with_capacity(weights.len());
         for &weight in weights {
-            let minimum = minimise(basis, limits, |basis| self.objective(basis, weight))?;
+            let start = terms.objective(weight);
+            let minimum = minimise(basis, start, limits, |basis| self.objective(basis, weight))?;
             basis = minimum.basis;
+            let has_moved = minimum.objectives.len() > 1;
+            if has_moved {
+                terms = self.terms(basis.view());
+                embedding = self.embed(basis.view());
+            }
             outcomes.push(TslOutcome {
-                embedding: self.embed(basis.view()),
-                criterion: self.criterion.value(basis.view()),
-                divergence: self.divergence.value_and_gradient(basis.view()).0,
+                embedding: embedding.clone(),
+                criterion: terms.criterion.0,
+                divergence: terms.divergence.0,
                 objectives: minimum.objectives,
                 relative_gradient: minimum.relative_gradient,
                 stop: minimum.stop,
@@ -180,13 +207,17 @@ impl Tsl {
 
     /// F + λ D and its gradient in the entries of W.
     fn objective(&self, basis: ArrayView2<'_, f64>, weight: f64) -> (f64, Array2<f64>) {
-        let (criterion, mut gradient) = self.criterion.value_and_gradient(basis);
         if weight == 0.0 {
-            return (criterion, gradient);
+            return self.criterion.value_and_gradient(basis);
         }
-        let (divergence, slope) = self.divergence.value_and_gradient(basis);
-        gradient.scaled_add(weight, &slope);
-        (criterion + weight * divergence, gradient)
+        self.terms(basis).objective(weight)
+    }
+
+    fn terms(&self, basis: ArrayView2<'_, f64>) -> Terms {
+        Terms {
+            criterion: self.criterion.value_and_gradient(basis),
+            divergence: self.divergence.value_and_gradient(basis),
+        }
     }
 
     fn embed(&self, basis: ArrayView2<'_, f64>) -> Embedding {
@@ -198,5 +229,22 @@ impl Tsl {
             source: projected.slice(s![..self.source_samples, ..]).to_owned(),
             target: projected.slice(s![self.source_samples.., ..]).to_owned(),
         }
+    }
+}
+
+/// F and D at one subspace, each with its gradient in the entries of W: what all weights have in common there.
+struct Terms {
+    criterion: (f64, Array2<f64>),
+    divergence: (f64, Array2<f64>),
+}
+
+impl Terms {
+    /// F + λ D and its gradient.
+    fn objective(&self, weight: f64) -> (f64, Array2<f64>) {
+        let (criterion, slope) = &self.criterion;
+        let (divergence, divergence_slope) = &self.divergence;
+        let mut gradient = slope.clone();
+        gradient.scaled_add(weight, divergence_slope);
+        (criterion + weight * divergence, gradient)
     }
 }

@@ -134,7 +134,7 @@ pub static METHODS: &[Method] = &[
         options: &[],
         code: version::BASELINES,
         needs_target_labels: false,
-        effort: 10.0,
+        effort: 0.5,
         sweep: subspaces::tsl,
     },
     Method {

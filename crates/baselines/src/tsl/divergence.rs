@@ -1,15 +1,16 @@
 //! The divergence between the projected domains, D = ∫ (p_s(y) − p_t(y))² dy, for Gaussian kernel density
 //! estimates p_s and p_t: Si, Tao and Geng's equation for the quadratic Bregman divergence.
 //!
-//! With yᵢ = Wᵀxᵢ, cᵢ = 1/n_s for the source and −1/n_t for the target, and both estimates of the variance v/2,
-//! the integral is a sum of kernels of variance v,
+//! With yᵢ = Wᵀxᵢ in k dimensions, cᵢ = 1/n_s for the source and −1/n_t for the target, and both estimates of
+//! the variance v/2, the integral is a sum of kernels of variance v,
 //!
-//! D = Σᵢⱼ cᵢcⱼ Kᵢⱼ, Kᵢⱼ = exp(−‖yᵢ − yⱼ‖² / 2v),
+//! D = Σᵢⱼ cᵢcⱼ Kᵢⱼ, Kᵢⱼ = (2πv)^(−k/2) exp(−‖yᵢ − yⱼ‖² / 2v).
 //!
-//! here without the factor (2πv)^(−k/2), which would give λ another meaning for every k. The variance is a
-//! multiple of the mean squared distance between projected samples, v = β · 2 tr(WᵀCW) with the covariance C.
-//! A fixed variance would be minimised by directions in which nothing varies; this D does not change when
-//! all samples are scaled.
+//! The variance is a multiple of the mean squared distance between projected samples, v = β · 2 tr(WᵀCW) with
+//! the covariance C. A fixed variance would be minimised by directions in which nothing varies. With this one
+//! D · (2πv)^(k/2) does not change when all samples are scaled.
+
+use std::f64::consts::PI;
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
@@ -26,11 +27,28 @@ pub(crate) struct Divergence {
     weights: Array1<f64>,
     covariance: Array2<f64>,
     bandwidth: f64,
+    kernel: DivergenceKernel,
+}
+
+/// The kernel K of the divergence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DivergenceKernel {
+    /// A density, as in the publication: (2πv)^(−k/2) exp(−‖y‖² / 2v). In a unit in which features vary by about
+    /// 1, the divergence fades as k grows.
+    Density,
+    /// exp(−‖y‖² / 2v), which is 1 at zero: a weight means the same for every k. The divergence is then the
+    /// squared maximum mean discrepancy under this kernel, and prevails over the criterion at large weights.
+    UnitPeak,
 }
 
 impl Divergence {
     /// D for centred samples, of which the first belong to the source.
-    pub(crate) fn new(samples: ArrayView2<'_, f64>, source_samples: usize, bandwidth: f64) -> Self {
+    pub(crate) fn new(
+        samples: ArrayView2<'_, f64>,
+        source_samples: usize,
+        bandwidth: f64,
+        kernel: DivergenceKernel,
+    ) -> Self {
         let count = samples.nrows();
         let weights = Array1::from_shape_fn(count, |sample| {
             if sample < source_samples {
@@ -40,29 +58,37 @@ impl Divergence {
             }
         });
         let covariance = samples.t().dot(&samples) / count as f64;
-        Self { samples: samples.to_owned(), weights, covariance, bandwidth }
+        Self { samples: samples.to_owned(), weights, covariance, bandwidth, kernel }
     }
 
     /// D and its gradient in the entries of W.
     ///
-    /// With M = (cᵢcⱼKᵢⱼ) the gradient is −2/v Xᵀ(diag(M1) − M)Y + ∂D/∂v · ∂v/∂W, where
-    /// ∂D/∂v = −Σ Mᵢⱼ ln Kᵢⱼ / v and ∂v/∂W = 4 β C W.
+    /// With M = (cᵢcⱼKᵢⱼ) and E the exponents of K the gradient is −2/v Xᵀ(diag(M1) − M)Y + ∂D/∂v · ∂v/∂W, where
+    /// ∂D/∂v = −(Σ MᵢⱼEᵢⱼ + k/2 Σ Mᵢⱼ) / v, the second sum from the factor (2πv)^(−k/2), and ∂v/∂W = 4 β C W.
     pub(crate) fn value_and_gradient(&self, basis: ArrayView2<'_, f64>) -> (f64, Array2<f64>) {
         let projected = self.samples.dot(&basis);
         let covariance_basis = self.covariance.dot(&basis);
         let variance = 2.0 * self.bandwidth * (&covariance_basis * &basis).sum();
+        // The exponent of 2πv in K.
+        let power = match self.kernel {
+            DivergenceKernel::Density => -0.5 * basis.ncols() as f64,
+            DivergenceKernel::UnitPeak => 0.0,
+        };
+        let peak = (2.0 * PI * variance).powf(power);
         let KernelTotals { total, row_sums, products } =
             self.kernel_sums(projected.view(), variance);
         let mut slope = projected;
         slope *= &row_sums.insert_axis(Axis(1));
         slope -= &products;
         let mut gradient = self.samples.t().dot(&slope);
-        gradient *= -2.0 / variance;
-        gradient.scaled_add(-4.0 * self.bandwidth * total.kernel_log / variance, &covariance_basis);
-        (total.kernel, gradient)
+        gradient *= -2.0 * peak / variance;
+        let slope_of_variance = peak * (power * total.kernel - total.kernel_log) / variance;
+        gradient.scaled_add(4.0 * self.bandwidth * slope_of_variance, &covariance_basis);
+        (peak * total.kernel, gradient)
     }
 
-    /// The upper triangle of M, block by block: each block serves its mirror image too.
+    /// The sums for kernels whose peak is 1, from the upper triangle of M, block by block: each block serves its
+    /// mirror image too.
     fn kernel_sums(&self, projected: ArrayView2<'_, f64>, variance: f64) -> KernelTotals {
         let (count, k) = projected.dim();
         let norms: Vec<f64> = projected.rows().into_iter().map(|row| row.dot(&row)).collect();

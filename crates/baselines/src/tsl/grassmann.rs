@@ -48,13 +48,14 @@ const IDLE_STEPS: usize = 2;
 const LONGEST_STEP: f64 = 2.0;
 
 /// Minimises a function of the subspace that `basis` spans; `objective` gives its value and gradient in the
-/// entries of the basis.
+/// entries of the basis, and `start` is what it gives for the first one.
 pub(crate) fn minimise(
     mut basis: Array2<f64>,
+    start: (f64, Array2<f64>),
     limits: Limits,
     objective: impl Fn(ArrayView2<'_, f64>) -> (f64, Array2<f64>),
 ) -> Result<Minimum> {
-    let (mut value, slope) = objective(basis.view());
+    let (mut value, slope) = start;
     let mut gradient = tangent(basis.view(), slope);
     let mut direction = -&gradient;
     let mut step = f64::INFINITY;

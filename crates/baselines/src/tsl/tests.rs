@@ -1,5 +1,7 @@
 //! Facts about TSL, its criteria and its divergence.
 
+use std::f64::consts::PI;
+
 use ndarray::{Array2, array};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -8,6 +10,7 @@ use super::*;
 use crate::nearest::classify_by_nearest;
 use crate::symmetric_eigen::symmetric_eigen;
 
+const KERNELS: [DivergenceKernel; 2] = [DivergenceKernel::Density, DivergenceKernel::UnitPeak];
 const CRITERIA: [Criterion; 3] =
     [Criterion::Fisher, Criterion::Pca, Criterion::Lpp { neighbours: 4 }];
 
@@ -39,9 +42,14 @@ fn options(criterion: Criterion) -> TslOptions {
     TslOptions { criterion, unit_norm: false, ..TslOptions::default() }
 }
 
-fn tsl(criterion: Criterion) -> Tsl {
+fn tsl(criterion: Criterion, kernel: DivergenceKernel) -> Tsl {
     let (source, labels, target) = shifted_classes(4.0, &mut ChaCha8Rng::seed_from_u64(3));
-    Tsl::new(source.view(), &labels, target.view(), options(criterion)).unwrap()
+    let options = TslOptions { kernel, ..options(criterion) };
+    Tsl::new(source.view(), &labels, target.view(), options).unwrap()
+}
+
+fn criteria_and_kernels() -> impl Iterator<Item = (Criterion, DivergenceKernel)> {
+    CRITERIA.into_iter().flat_map(|criterion| KERNELS.map(|kernel| (criterion, kernel)))
 }
 
 fn accuracy(embedding: &Embedding, labels: &[usize]) -> f64 {
@@ -54,8 +62,8 @@ fn accuracy(embedding: &Embedding, labels: &[usize]) -> f64 {
 fn the_gradient_is_that_of_finite_differences() {
     let step = 1e-5;
     let random = &mut ChaCha8Rng::seed_from_u64(4);
-    for criterion in CRITERIA {
-        let tsl = tsl(criterion);
+    for (criterion, kernel) in criteria_and_kernels() {
+        let tsl = tsl(criterion, kernel);
         let basis = scatter(6, 3, random);
         let direction = scatter(6, 3, random);
         for weight in [0.0, 30.0] {
@@ -63,7 +71,10 @@ fn the_gradient_is_that_of_finite_differences() {
             let value = |step: f64| tsl.objective((&basis + &(&direction * step)).view(), weight).0;
             let difference = (value(step) - value(-step)) / (2.0 * step);
             let slope = (&gradient * &direction).sum();
-            assert!((difference - slope).abs() < 1e-7 * slope.abs().max(1.0), "{criterion:?}");
+            assert!(
+                (difference - slope).abs() < 1e-7 * slope.abs().max(1.0),
+                "{criterion:?} {kernel:?}"
+            );
         }
     }
 }
@@ -72,7 +83,6 @@ fn the_gradient_is_that_of_finite_differences() {
 fn the_divergence_is_the_double_sum_whatever_the_blocks() {
     let random = &mut ChaCha8Rng::seed_from_u64(5);
     let samples = scatter(150, 3, random);
-    let divergence = Divergence::new(samples.view(), 40, 0.7);
     let variance = 2.0 * 0.7 * samples.iter().map(|value| value * value).sum::<f64>() / 150.0;
     let mut sum = 0.0;
     for (i, x) in samples.rows().into_iter().enumerate() {
@@ -82,8 +92,57 @@ fn the_divergence_is_the_double_sum_whatever_the_blocks() {
             sum += weight(i) * weight(j) * (-distance / (2.0 * variance)).exp();
         }
     }
-    let (value, _) = divergence.value_and_gradient(Array2::eye(3).view());
-    assert!((value - sum).abs() < 1e-14);
+    for kernel in KERNELS {
+        let divergence = Divergence::new(samples.view(), 40, 0.7, kernel);
+        let (value, _) = divergence.value_and_gradient(Array2::eye(3).view());
+        let peak = match kernel {
+            DivergenceKernel::Density => (2.0 * PI * variance).powf(-1.5),
+            DivergenceKernel::UnitPeak => 1.0,
+        };
+        assert!((value - peak * sum).abs() < 1e-14);
+    }
+}
+
+#[test]
+fn the_divergence_of_densities_is_the_integral_of_their_squared_difference() {
+    let random = &mut ChaCha8Rng::seed_from_u64(5);
+    let mut samples = scatter(30, 1, random);
+    samples.slice_mut(s![..10, ..]).mapv_inplace(|value| value + 1.5);
+    samples -= samples.mean().unwrap();
+    let divergence = Divergence::new(samples.view(), 10, 0.3, DivergenceKernel::Density);
+    let (value, _) = divergence.value_and_gradient(array![[1.0]].view());
+    // Each estimate has half the variance of the kernel in D.
+    let variance = 0.3 * samples.iter().map(|value| value * value).sum::<f64>() / 30.0;
+    let estimate = |at: f64, samples: ArrayView2<'_, f64>| {
+        let kernel = |x: &f64| (-(at - x).powi(2) / (2.0 * variance)).exp();
+        samples.iter().map(kernel).sum::<f64>()
+            / samples.len() as f64
+            / (2.0 * PI * variance).sqrt()
+    };
+    let (source, target) = samples.view().split_at(Axis(0), 10);
+    let integral: f64 = (-2000..2000)
+        .map(|step| f64::from(step) * 0.01)
+        .map(|at| (estimate(at, source) - estimate(at, target)).powi(2) * 0.01)
+        .sum();
+    assert!((value / integral - 1.0).abs() < 1e-10, "{value}, not {integral}");
+}
+
+#[test]
+fn the_divergence_of_densities_fades_where_there_are_many_dimensions() {
+    let random = &mut ChaCha8Rng::seed_from_u64(11);
+    let labels: Vec<usize> = (0..60).map(|row| row % 3).collect();
+    let mut source = scatter(60, 30, random);
+    for (row, &label) in labels.iter().enumerate() {
+        source[[row, label]] += 3.0;
+    }
+    let target = scatter(60, 30, random) + 1.0;
+    let tsl = Tsl::new(source.view(), &labels, target.view(), options(Criterion::Fisher)).unwrap();
+    let outcomes = tsl.fit_path(&[0.0, 1e3], 10).unwrap();
+    assert_eq!(outcomes[1].stop, Stop::Stationary);
+    assert_eq!(outcomes[0].embedding, outcomes[1].embedding);
+    // Not so in one dimension.
+    let outcomes = tsl.fit_path(&[0.0, 1e3], 1).unwrap();
+    assert!(outcomes[1].divergence < 0.5 * outcomes[0].divergence);
 }
 
 #[test]
@@ -92,27 +151,35 @@ fn equal_domains_have_no_divergence_and_others_a_positive_one() {
     let half = scatter(70, 4, random);
     let twice = concatenate![Axis(0), half, half];
     let basis = TraceRatio::new(Criterion::Pca, twice.view(), &[]).unwrap().minimiser(2).unwrap();
-    let (value, gradient) = Divergence::new(twice.view(), 70, 1.0).value_and_gradient(basis.view());
-    assert!(value.abs() < 1e-15);
-    assert!(gradient.iter().all(|slope| slope.abs() < 1e-14));
+    for kernel in KERNELS {
+        let divergence = Divergence::new(twice.view(), 70, 1.0, kernel);
+        let (value, gradient) = divergence.value_and_gradient(basis.view());
+        assert!(value.abs() < 1e-15);
+        assert!(gradient.iter().all(|slope| slope.abs() < 1e-14));
+    }
     for shift in [0.0, 0.1, 1.0, 10.0, 1e3] {
         let moved = concatenate![Axis(0), half, scatter(70, 4, random) + shift];
-        let (value, _) = Divergence::new(moved.view(), 70, 1.0).value_and_gradient(basis.view());
-        assert!(value > 0.0 && value < 2.0);
+        for kernel in KERNELS {
+            let divergence = Divergence::new(moved.view(), 70, 1.0, kernel);
+            let (value, _) = divergence.value_and_gradient(basis.view());
+            assert!(value > 0.0 && value < 2.0);
+        }
     }
 }
 
 #[test]
 fn objectives_never_increase_and_the_subspace_stays_orthonormal() {
-    for criterion in CRITERIA {
-        let tsl = tsl(criterion);
+    for (criterion, kernel) in criteria_and_kernels() {
+        let tsl = tsl(criterion, kernel);
         for outcome in tsl.fit_path(&[0.1, 10.0, 1000.0], 2).unwrap() {
             assert!(outcome.objectives.windows(2).all(|pair| pair[1] <= pair[0]));
             assert!(outcome.embedding.source.iter().all(|value| value.is_finite()));
         }
         let limits = Limits { max_iterations: 40, tolerance: 1e-9 };
-        let start = tsl.criterion.minimiser(3).unwrap();
-        let found = minimise(start, limits, |basis| tsl.objective(basis, 10.0)).unwrap().basis;
+        let first = tsl.criterion.minimiser(3).unwrap();
+        let start = tsl.objective(first.view(), 10.0);
+        let minimum = minimise(first, start, limits, |basis| tsl.objective(basis, 10.0)).unwrap();
+        let found = minimum.basis;
         let gap = found.t().dot(&found) - Array2::<f64>::eye(3);
         assert!(gap.iter().all(|entry| entry.abs() < 1e-12));
     }
@@ -135,7 +202,7 @@ fn without_divergence_fisher_in_one_dimension_is_the_generalised_eigenvector() {
 #[test]
 fn without_divergence_the_ratio_is_the_root_of_its_eigenvalues() {
     for criterion in CRITERIA {
-        let tsl = tsl(criterion);
+        let tsl = tsl(criterion, DivergenceKernel::Density);
         let ratio = tsl.fit(0.0, 3).unwrap().criterion;
         let (above, below) = tsl.criterion.matrices();
         let eigen = symmetric_eigen((&below * ratio - above).view(), "A − ρB").unwrap();
