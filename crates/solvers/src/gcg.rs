@@ -12,6 +12,7 @@ mod accelerated;
 mod coarse;
 mod iteration;
 mod line_search;
+mod path;
 mod sinkhorn;
 mod terms;
 
@@ -24,6 +25,8 @@ use crate::marginals::masses_of;
 use crate::regularizer::Regularizer;
 use crate::stop::Stop;
 use iteration::State;
+
+pub use path::QuadraticPath;
 
 /// When to stop.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +89,8 @@ pub struct GcgStep {
 pub struct GcgSolution {
     /// The transport plan γ; its marginals hold to rounding.
     pub plan: Array2<f64>,
+    /// ∇Ω_c at the plan, from which a neighbour starts.
+    pub gradient: Array2<f64>,
     /// The potentials of the last linearized problem.
     pub potentials: Potentials,
     /// The objective at the plan, by terms.
@@ -155,7 +160,7 @@ pub fn solve_gcg(
         (State::at_entropic_plan(problem, weight, workspace, options)?, None)
     };
     if problem.regularizer.is_quadratic() {
-        state.run_accelerated(problem, curvature, workspace, options)
+        state.run_accelerated(problem, curvature, f64::NEG_INFINITY, workspace, options)
     } else {
         state.run(problem, start.is_none(), workspace, options)
     }

@@ -3,7 +3,9 @@
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::checks::{check_finite, check_length};
+use crate::elementary::scale_and_accumulate;
 use crate::error::{Error, Result};
+use crate::product::gram;
 
 /// An undirected graph with unit weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,15 +71,24 @@ impl NeighbourGraph {
         &self.neighbours[sample]
     }
 
-    /// L M with the Laplacian L = diag(S 1) − S, whose rows are the rows of `matrix` minus those of their
-    /// neighbours.
-    pub(crate) fn laplacian_times(&self, matrix: ArrayView2<'_, f64>) -> Array2<f64> {
+    /// diag(s) L diag(s) M with the Laplacian L = diag(S 1) − S: each row of M minus those of its neighbours.
+    pub(crate) fn scaled_laplacian_times(
+        &self,
+        scale: &[f64],
+        matrix: ArrayView2<'_, f64>,
+    ) -> Array2<f64> {
         let mut product = Array2::zeros(matrix.dim());
+        let matrix = matrix.as_standard_layout();
         for (sample, mut row) in product.rows_mut().into_iter().enumerate() {
-            let neighbours = &self.neighbours[sample];
-            row.scaled_add(neighbours.len() as f64, &matrix.row(sample));
-            for &other in neighbours {
-                row -= &matrix.row(other);
+            let Some(row) = row.as_slice_mut() else { continue };
+            let mut add = |other: usize, weight: f64| {
+                if let Some(values) = matrix.row(other).to_slice() {
+                    scale_and_accumulate(values, scale[sample] * weight * scale[other], row);
+                }
+            };
+            add(sample, self.neighbours[sample].len() as f64);
+            for &other in &self.neighbours[sample] {
+                add(other, -1.0);
             }
         }
         product
@@ -90,7 +101,7 @@ pub(crate) fn centred_gram(samples: ArrayView2<'_, f64>) -> Array2<f64> {
         Some(centre) => &samples - &centre,
         None => samples.to_owned(),
     };
-    centred.dot(&centred.t())
+    gram(&centred)
 }
 
 #[cfg(test)]
@@ -115,8 +126,8 @@ mod tests {
         let samples = array![[0.0], [1.0], [2.5], [9.0], [4.0]];
         let graph = NeighbourGraph::nearest(samples.view(), 2).unwrap();
         let constant = Array2::ones((5, 2));
-        assert!(graph.laplacian_times(constant.view()).iter().all(|&value| value == 0.0));
-        let energy = (&graph.laplacian_times(samples.view()) * &samples).sum();
+        assert!(graph.scaled_laplacian_times(&[1.0; 5], constant.view()).iter().all(|&value| value == 0.0));
+        let energy = (&graph.scaled_laplacian_times(&[1.0; 5], samples.view()) * &samples).sum();
         let mut by_edges = 0.0;
         for sample in 0..5 {
             for &other in graph.neighbours(sample) {

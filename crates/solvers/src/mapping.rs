@@ -1,12 +1,14 @@
 //! Moving samples along a plan: the barycentric map of eqs. `bary_map`, `OTatt1` and `OTattunif`, the
 //! geodesic of eq. `interp`, and points that were not in the problem.
 
+use faer::Accum;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 use crate::checks::{check_finite, check_length, check_same_width};
 use crate::cost::squared_distances;
 use crate::entropic::Potentials;
 use crate::error::{Error, Result};
+use crate::product::product;
 
 /// The centre that a sample's mass is mapped to: the minimizer of eq. `bary_map` for a cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,7 +39,8 @@ pub fn barycentric_map(
     check_finite("plan", plan)?;
     let mut mapped = match barycenter {
         Barycenter::Mean => {
-            let mut mapped = plan.dot(&destination);
+            let mut mapped = Array2::zeros((plan.nrows(), destination.ncols()));
+            product(1.0, plan, destination, Accum::Replace, &mut mapped);
             for (mut row, mass) in mapped.rows_mut().into_iter().zip(plan.sum_axis(Axis(1))) {
                 row /= mass;
             }

@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView2};
 use solvers::cost::{cost_matrix, normalize_cost};
 use solvers::entropic::{self, Workspace};
 use solvers::exact::{ExactOptions, solve_exact};
-use solvers::gcg::{GcgOptions, GcgProblem, GcgSolution, solve_gcg};
+use solvers::gcg::{GcgOptions, GcgProblem, GcgSolution, QuadraticPath, solve_gcg};
 use solvers::group_lasso::{
     GroupLassoOptions, GroupLassoProblem, GroupLassoWorkspace, solve_group_lasso_path,
 };
@@ -69,8 +69,7 @@ impl<'a, 'data> Transport<'a, 'data> {
         &mut self,
         point: &Point,
         regularizer: &dyn Regularizer,
-        start: Option<&GcgSolution>,
-    ) -> Result<(Outcome, GcgSolution)> {
+    ) -> Result<Outcome> {
         let problem = GcgProblem {
             cost: self.cost.view(),
             source_mass: &self.source_mass,
@@ -81,12 +80,14 @@ impl<'a, 'data> Transport<'a, 'data> {
         };
         let options =
             GcgOptions { relative_gap: self.problem.relative_gap, ..GcgOptions::default() };
-        let solution = solve_gcg(&problem, start, &mut Workspace::default(), &options)?;
-        let GcgSolution { stop, iterations, duality_gap, objective, marginal_error, .. } = solution;
-        let convergence =
-            convergence(stop, iterations, (duality_gap, objective.total()), marginal_error);
-        Ok((self.outcome(solution.plan.view(), convergence)?, solution))
+        let solution = solve_gcg(&problem, None, &mut Workspace::default(), &options)?;
+        self.outcome(solution.plan.view(), of_gcg(&solution))
     }
+}
+
+fn of_gcg(solution: &GcgSolution) -> Convergence {
+    let gap = (solution.duality_gap, solution.objective.total());
+    convergence(solution.stop, solution.iterations, gap, solution.marginal_error)
 }
 
 fn convergence(
@@ -195,12 +196,12 @@ pub fn lp_l1(
     let regularizer = LpL1::new(&problem.source.labels);
     let solve = |point: &Point| {
         let regularizer = regularizer.clone().with_power(point.get("p"))?;
-        Ok(transport.regularized(point, &regularizer, None)?.0)
+        transport.regularized(point, &regularizer)
     };
     points.iter().map(solve).collect()
 }
 
-/// OT-Laplace, eq. `reglaps2`: for each η from the largest λ down, each point from the one before.
+/// OT-Laplace, eq. `reglaps2`: from the largest λ down and from the smallest η up, each point from its neighbours.
 pub fn laplace(
     problem: &Problem<'_>,
     config: &MethodConfig,
@@ -218,16 +219,22 @@ pub fn laplace(
                 neighbours,
                 alpha,
             )?;
-            for (_, mut places) in places_by(points, places, "eta") {
-                places
-                    .sort_by(|&a, &b| points[b].get("lambda").total_cmp(&points[a].get("lambda")));
-                let mut last = None;
-                for place in places {
-                    let (outcome, solution) =
-                        transport.regularized(&points[place], &regularizer, last.as_ref())?;
-                    outcomes.push((place, outcome));
-                    last = Some(solution);
-                }
+            let masses = (&*transport.source_mass, &*transport.target_mass);
+            let options =
+                GcgOptions { relative_gap: problem.relative_gap, ..GcgOptions::default() };
+            let cost = transport.cost.clone();
+            let mut path = QuadraticPath::new(cost.view(), masses, &regularizer, options)?;
+            let weights = |place: usize| (points[place].get("lambda"), points[place].get("eta"));
+            let mut places = places;
+            places.sort_by(|&a, &b| {
+                let ((lambda_a, eta_a), (lambda_b, eta_b)) = (weights(a), weights(b));
+                lambda_b.total_cmp(&lambda_a).then(eta_a.total_cmp(&eta_b))
+            });
+            for place in places {
+                let (lambda, eta) = weights(place);
+                let solution = path.solve(lambda, eta)?;
+                let outcome = transport.outcome(solution.plan.view(), of_gcg(solution))?;
+                outcomes.push((place, outcome));
             }
         }
     }

@@ -45,29 +45,35 @@ struct Anchor {
 }
 
 impl State {
-    /// Minimizes with a quadratic Ω_c. `curvature` is L, as far as it is known.
+    /// Minimizes with a quadratic Ω_c. `curvature` is L, as far as it is known, and `bound` a lower bound of the
+    /// least objective, −∞ if none is known.
     pub(super) fn run_accelerated(
         mut self,
         problem: &GcgProblem<'_>,
         curvature: Option<f64>,
+        mut bound: f64,
         workspace: &mut Workspace,
         options: &GcgOptions,
     ) -> Result<GcgSolution> {
         let mut anchor = Anchor::at(&self, curvature.unwrap_or(0.0));
         let mut starts_left = if curvature.is_none() { STARTS } else { 0 };
-        let (mut gap, mut next_look) = (f64::INFINITY, 1);
+        let mut next_look = 1;
         let mut linearized = Array2::zeros(self.plan.raw_dim());
         let mut direction = Array2::zeros(self.plan.raw_dim());
         let mut direction_gradient = Array2::zeros(self.plan.raw_dim());
         for iteration in 1..=options.iteration_limit {
             let tolerance = options.relative_gap * self.objective.total().abs();
             if iteration >= next_look {
-                gap = self.gap_at_potentials(problem, &mut linearized, &mut direction);
-                if gap <= tolerance {
-                    return Ok(self.finish(gap, iteration, Stop::Converged));
-                }
+                let here = self.gap_at_potentials(problem, &mut linearized, &mut direction);
+                // Each look is at another linearization, and the best of their bounds holds.
+                bound = bound.max(self.objective.total() - here);
                 let is_damped = anchor.share * anchor.curvature > problem.entropy_weight;
-                next_look = iteration + if is_damped { pause(gap / tolerance) } else { 1 };
+                let excess = (self.objective.total() - bound) / tolerance;
+                next_look = iteration + if is_damped { pause(excess) } else { 1 };
+            }
+            let gap = (self.objective.total() - bound).max(0.0);
+            if gap <= tolerance {
+                return Ok(self.finish(gap, iteration, Stop::Converged));
             }
             let damping = anchor.share * anchor.curvature;
             self.model_weight = problem.entropy_weight + damping;
@@ -103,7 +109,8 @@ impl State {
             if found.descent <= 0.0 {
                 let is_rough = self.direction_tolerance > options.entropic.tolerance;
                 if anchor.share >= 1.0 && !is_rough {
-                    let gap = self.certified_gap(problem, workspace, options, &mut linearized)?;
+                    let here = self.certified_gap(problem, workspace, options, &mut linearized)?;
+                    let gap = here.min(gap);
                     let stop = if gap <= tolerance { Stop::Converged } else { Stop::Stalled };
                     return Ok(self.finish(gap, iteration, stop));
                 }
@@ -113,9 +120,12 @@ impl State {
             }
             self.advance(problem, &found, direction.view(), direction_gradient.view(), options);
             anchor.advance(problem, &mut direction, &mut direction_gradient);
-            self.curvature = anchor.curvature / problem.regularization_weight;
+            if problem.regularization_weight > 0.0 {
+                self.curvature = anchor.curvature / problem.regularization_weight;
+            }
         }
-        let gap = self.certified_gap(problem, workspace, options, &mut linearized)?;
+        let here = self.certified_gap(problem, workspace, options, &mut linearized)?;
+        let gap = here.min(self.objective.total() - bound);
         let within = gap <= options.relative_gap * self.objective.total().abs();
         let stop = if within { Stop::Converged } else { Stop::IterationLimit };
         Ok(self.finish(gap, options.iteration_limit, stop))

@@ -68,6 +68,16 @@ impl State {
     ) -> Self {
         let mut gradient = Array2::zeros(plan.raw_dim());
         problem.regularizer.gradient(plan.view(), &mut gradient);
+        Self::with_gradient(problem, (plan, gradient), potentials, model_weight)
+    }
+
+    /// The state at a plan whose ∇Ω_c is known.
+    pub(super) fn with_gradient(
+        problem: &GcgProblem<'_>,
+        (plan, gradient): (Array2<f64>, Array2<f64>),
+        potentials: Potentials,
+        model_weight: f64,
+    ) -> Self {
         Self {
             objective: objective(problem, plan.view(), gradient.view()),
             plan,
@@ -269,6 +279,7 @@ impl State {
         }
         GcgSolution {
             plan: self.plan,
+            gradient: self.gradient,
             potentials: self.potentials,
             objective: self.objective,
             duality_gap,

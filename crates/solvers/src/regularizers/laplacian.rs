@@ -5,12 +5,13 @@
 //! X̂_s = diag(a)⁻¹ γ X_t and X̂_t = diag(b)⁻¹ γᵀ X_s. For uniform marginals this is eq. `reglaps2`:
 //! (1 − α) tr(X_tᵀ γᵀ L_s γ X_t) + α tr(X_sᵀ γ L_t γᵀ X_s).
 
-use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, ArrayView2, Axis, Zip};
+use faer::Accum;
+use ndarray::{Array2, ArrayView2};
 
 use crate::checks::{check_finite, check_length, check_same_width};
 use crate::error::{Error, Result};
 use crate::graph::{NeighbourGraph, centred_gram};
+use crate::product::product;
 use crate::regularizer::Regularizer;
 
 /// One of the two sides: a graph on the samples that move, and the samples they move to.
@@ -19,7 +20,7 @@ struct Half {
     weight: f64,
     graph: NeighbourGraph,
     /// 1 / (n · mass) of each moving sample; zero where there is no mass to move.
-    scale: Array1<f64>,
+    scale: Vec<f64>,
     /// X Xᵀ of the samples of the other side; a common shift moves all transported samples alike and leaves Ω.
     gram: Array2<f64>,
 }
@@ -114,14 +115,7 @@ impl Half {
 
     /// diag(s) L diag(s) γ, where the rows of γ belong to the samples of the graph.
     fn smoothed(&self, plan: ArrayView2<'_, f64>) -> Array2<f64> {
-        let scale = self.scale.view().insert_axis(Axis(1));
-        let mut scaled = Array2::zeros(plan.raw_dim());
-        Zip::from(&mut scaled).and(plan).and_broadcast(scale).for_each(|scaled, mass, scale| {
-            *scaled = mass * scale;
-        });
-        let mut smoothed = self.graph.laplacian_times(scaled.view());
-        smoothed *= &scale;
-        smoothed
+        self.graph.scaled_laplacian_times(&self.scale, plan)
     }
 }
 
@@ -134,13 +128,15 @@ impl Regularizer for Laplacian {
 
     /// 2 (1 − α) diag(s) L_s diag(s) γ X_t X_tᵀ + 2 α X_s X_sᵀ γ diag(s) L_t diag(s).
     fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>) {
-        gradient.fill(0.0);
+        let mut accumulate = Accum::Replace;
         if let Some(half) = &self.source {
-            general_mat_mul(2.0 * half.weight, &half.smoothed(plan), &half.gram, 1.0, gradient);
+            let smoothed = half.smoothed(plan);
+            product(2.0 * half.weight, smoothed.view(), half.gram.view(), accumulate, gradient);
+            accumulate = Accum::Add;
         }
         if let Some(half) = &self.target {
             let smoothed = half.smoothed(plan.t());
-            general_mat_mul(2.0 * half.weight, &half.gram, &smoothed.t(), 1.0, gradient);
+            product(2.0 * half.weight, half.gram.view(), smoothed.t(), accumulate, gradient);
         }
     }
 
