@@ -11,6 +11,7 @@ use solvers::gcg::{GcgOptions, GcgProblem, GcgSolution, solve_gcg};
 use solvers::group_lasso::{
     GroupLassoOptions, GroupLassoProblem, GroupLassoWorkspace, solve_group_lasso_path,
 };
+use solvers::lp_l1::{LpL1Options, LpL1Problem, solve_lp_l1};
 use solvers::mapping::{Barycenter, barycentric_map};
 use solvers::marginals::uniform_mass;
 use solvers::regularizers::{Laplacian, LpL1};
@@ -58,10 +59,14 @@ impl<'a, 'data> Transport<'a, 'data> {
         let source = self.problem.source.features.view();
         let mapped = barycentric_map(plan, self.problem.target, self.barycenter, source)?;
         let predicted = self.problem.classify(mapped.view())?;
-        // The time since the last outcome: work that grid points share counts for the first of them.
+        Ok(self.timed(predicted, convergence))
+    }
+
+    /// An outcome with the time since the last one: work that grid points share counts for the first of them.
+    fn timed(&mut self, predicted: Vec<usize>, convergence: Convergence) -> Outcome {
         let seconds = self.clock.elapsed().as_secs_f64();
         self.clock = Instant::now();
-        Ok(Outcome { predicted, convergence: Some(convergence), seconds })
+        Outcome { predicted, convergence: Some(convergence), seconds }
     }
 
     /// Eq. `optreg_disc` by the generalized conditional gradient.
@@ -185,19 +190,57 @@ pub fn group_lasso(
 }
 
 /// OT-LpL1: ℓp-ℓ1 by majorisation-minimisation. Not convex: each point starts at its entropic plan, whatever
-/// else is asked for.
+/// else is asked for. The entropic plans of all λ come from one path.
 pub fn lp_l1(
     problem: &Problem<'_>,
     config: &MethodConfig,
     points: &[Point],
 ) -> Result<Vec<Outcome>> {
     let mut transport = Transport::new(problem, config)?;
+    let by_lambda = places_by(points, 0..points.len(), "lambda");
+    let lambdas: Vec<f64> = by_lambda.iter().map(|(lambda, _)| *lambda).collect();
+    let mut workspace = Workspace::default();
+    let starts = entropic::solve_path(
+        transport.cost.view(),
+        &transport.source_mass,
+        &transport.target_mass,
+        &lambdas,
+        &mut workspace,
+        &entropic::Options::default(),
+    )?;
     let regularizer = LpL1::new(&problem.source.labels);
-    let solve = |point: &Point| {
-        let regularizer = regularizer.clone().with_power(point.get("p"))?;
-        Ok(transport.regularized(point, &regularizer, None)?.0)
-    };
-    points.iter().map(solve).collect()
+    let options = LpL1Options { relative_gap: problem.relative_gap, ..LpL1Options::default() };
+    let mut outcomes = Vec::with_capacity(points.len());
+    for ((_, places), start) in by_lambda.into_iter().zip(starts) {
+        // Of the points whose gap the entropic plan itself is within.
+        let mut unmoved: Option<Vec<usize>> = None;
+        for place in places {
+            let point = &points[place];
+            let regularizer = regularizer.clone().with_power(point.get("p"))?;
+            let problem = LpL1Problem {
+                cost: transport.cost.view(),
+                source_mass: &transport.source_mass,
+                target_mass: &transport.target_mass,
+                regularizer: &regularizer,
+                regularization_weight: point.get("eta"),
+            };
+            let solution = solve_lp_l1(&problem, &start, &mut workspace, &options)?;
+            let gap = (solution.duality_gap, solution.objective.total());
+            let convergence =
+                convergence(solution.stop, solution.iterations, gap, solution.marginal_error);
+            let outcome = match &unmoved {
+                Some(same) if solution.iterations == 0 => {
+                    transport.timed(same.clone(), convergence)
+                }
+                _ => transport.outcome(solution.plan.view(), convergence)?,
+            };
+            if solution.iterations == 0 {
+                unmoved = Some(outcome.predicted.clone());
+            }
+            outcomes.push((place, outcome));
+        }
+    }
+    Ok(in_order(outcomes))
 }
 
 /// OT-Laplace, eq. `reglaps2`: for each η from the largest λ down, each point from the one before.

@@ -5,6 +5,7 @@
 use super::ascent::{Ascent, AscentEnd, Goal};
 use super::options::Options;
 use super::problem::Problem;
+use crate::error::Result;
 
 /// Share of the cost spread at which the limit λ → ∞ is a good start.
 const FIRST_SHARE: f64 = 0.25;
@@ -15,8 +16,10 @@ const INTERMEDIATE_ERROR: f64 = 1e-4;
 const FORBIDDEN_PAIRS_TOLERANCE: f64 = 1e-13;
 /// A warm start with a larger marginal error is not trusted,
 const TRUSTED_START: f64 = 0.1;
-/// nor one that leaves a sample with less than this share of its mass: it may be any distance away.
+/// nor one that leaves a sample with less than this share of its mass: it may be any distance away,
 const STARVED_SHARE: f64 = 1e-6;
+/// nor one from which this many Newton steps do not lead to the solution.
+const PATIENCE: usize = 12;
 /// An extrapolation with a larger marginal error is repeated with a smaller step.
 const TRUSTED_EXTRAPOLATION: f64 = 0.1;
 /// After an extrapolation with a smaller marginal error λ falls faster, after a larger one slower.
@@ -33,30 +36,44 @@ const EXTRAPOLATIONS: usize = 4;
 /// Where the continuation stands.
 pub(super) struct Continuation {
     entropy_weight: f64,
+    /// Newton steps up to the last solution.
+    pub(super) iterations: usize,
     factor: f64,
     spread: Vec<f64>,
     start: Vec<f64>,
 }
 
 impl Continuation {
-    /// Starts from the potential in the kernel: at `target` when that is close enough, otherwise at
-    /// the smallest multiple of it where it is.
-    pub(super) fn warm(ascent: &mut Ascent, problem: &Problem<'_>, target: f64) -> Self {
+    /// Starts from the potentials that `start` loads for a weight: at `target` when those are close enough,
+    /// otherwise at the smallest multiple of it where they are.
+    pub(super) fn warm(
+        ascent: &mut Ascent,
+        problem: &Problem<'_>,
+        target: f64,
+        start: &mut dyn FnMut(&mut Ascent, f64) -> Result<()>,
+        options: &Options,
+    ) -> Result<Self> {
         let mut entropy_weight = target;
-        ascent.evaluate(problem, entropy_weight);
-        while !is_trusted(ascent, problem) && entropy_weight < FIRST_SHARE * problem.cost_spread {
+        while entropy_weight < FIRST_SHARE * problem.cost_spread || entropy_weight == target {
+            start(ascent, entropy_weight)?;
+            ascent.evaluate(problem, entropy_weight);
+            // Also catches potentials so large that the evaluation overflowed.
+            if is_trusted(ascent, problem) {
+                if ascent.kernel.should_be_sparse() {
+                    // One more evaluation, and every sweep and factorisation after it costs what the list does.
+                    ascent.evaluate(problem, entropy_weight);
+                }
+                let tolerance =
+                    if entropy_weight > target { INTERMEDIATE_ERROR } else { options.tolerance };
+                let iteration_limit = ascent.iterations + PATIENCE.min(options.iteration_limit);
+                ascent.climb(problem, Goal { entropy_weight, tolerance, iteration_limit });
+                if ascent.error <= tolerance.max(INTERMEDIATE_ERROR) {
+                    return Ok(Self::at(entropy_weight, problem));
+                }
+            }
             entropy_weight *= 4.0;
-            ascent.evaluate(problem, entropy_weight);
         }
-        if ascent.kernel.should_be_sparse() {
-            // One more evaluation, and every sweep and factorisation after it costs what the list does.
-            ascent.evaluate(problem, entropy_weight);
-        }
-        // Also catches potentials so large that the evaluation overflowed.
-        if is_trusted(ascent, problem) {
-            return Self::at(entropy_weight, problem);
-        }
-        Self::cold(ascent, problem, target)
+        Ok(Self::cold(ascent, problem, target))
     }
 
     /// Starts from the potentials of the limit λ → ∞.
@@ -71,6 +88,7 @@ impl Continuation {
         let inner = problem.inner_len();
         Self {
             entropy_weight,
+            iterations: 0,
             factor: FIRST_FACTOR,
             spread: vec![0.0; inner],
             start: vec![0.0; inner],
