@@ -103,7 +103,7 @@ pub fn solve_lp_l1(
     };
     let mut coarse = Coarse::new(problem.cost, regularizer.classes(), masses);
     let mut reweighted = Array2::zeros(cost.raw_dim());
-    let mut iterate = Iterate::at(problem, start, None);
+    let mut iterate = Iterate::at(problem, start.clone(), None);
     let mut marginal_error = start.marginal_error;
     let mut largest_error = LARGEST_MARGINAL_ERROR;
     let mut iterations = 0;
@@ -142,7 +142,7 @@ pub fn solve_lp_l1(
             break (gap, Stop::Converged);
         }
         marginal_error = marginal_error.max(next.marginal_error);
-        let next = Iterate::at(problem, &next, Some(&iterate));
+        let next = Iterate::at(problem, next, Some(&iterate));
         if next.objective.total() < total {
             iterate = next;
             iterations += 1;
@@ -177,7 +177,7 @@ struct Iterate {
 
 impl Iterate {
     /// At the plan of an entropic problem, reweighted by the slopes of the iterate before.
-    fn at(problem: &LpL1Problem<'_>, solution: &entropic::Solution, before: Option<&Self>) -> Self {
+    fn at(problem: &LpL1Problem<'_>, solution: entropic::Solution, before: Option<&Self>) -> Self {
         let LpL1Problem { regularizer, regularization_weight, .. } = *problem;
         let masses = regularizer.group_masses(solution.plan.view());
         let penalty = before.map_or(0.0, |before| inner_product(&masses, &before.slopes));
@@ -187,8 +187,8 @@ impl Iterate {
                 entropy: solution.objective - solution.transport_cost,
                 regularization: regularization_weight * regularizer.value_at(&masses),
             },
-            plan: solution.plan.clone(),
-            potentials: solution.potentials.clone(),
+            plan: solution.plan,
+            potentials: solution.potentials,
             slopes: masses.mapv(|mass| regularizer.slope_at(mass)),
             masses,
         }

@@ -16,9 +16,12 @@ const INTERMEDIATE_ERROR: f64 = 1e-4;
 const FORBIDDEN_PAIRS_TOLERANCE: f64 = 1e-13;
 /// A warm start with a larger marginal error is not trusted,
 const TRUSTED_START: f64 = 0.1;
-/// nor one that leaves a sample with less than this share of its mass: it may be any distance away,
+/// nor one that leaves a sample with less than this share of its mass: it may be any distance away.
 const STARVED_SHARE: f64 = 1e-6;
-/// nor one from which this many Newton steps do not lead to the solution.
+/// Sinkhorn's updates, an evaluation each, may bring it there while each shrinks the error at least to this share.
+const SWEEPS: usize = 20;
+const SWEEP_SHRINKAGE: f64 = 0.97;
+/// Nor is a start trusted from which this many Newton steps do not lead to the solution.
 const PATIENCE: usize = 12;
 /// An extrapolation with a larger marginal error is repeated with a smaller step.
 const TRUSTED_EXTRAPOLATION: f64 = 0.1;
@@ -57,12 +60,13 @@ impl Continuation {
         while entropy_weight < FIRST_SHARE * problem.cost_spread || entropy_weight == target {
             start(ascent, entropy_weight)?;
             ascent.evaluate(problem, entropy_weight);
+            if ascent.kernel.should_be_sparse() {
+                // One more evaluation, and everything after it costs what the list does.
+                ascent.evaluate(problem, entropy_weight);
+            }
+            sweep_until_trusted(ascent, problem, entropy_weight);
             // Also catches potentials so large that the evaluation overflowed.
             if is_trusted(ascent, problem) {
-                if ascent.kernel.should_be_sparse() {
-                    // One more evaluation, and every sweep and factorisation after it costs what the list does.
-                    ascent.evaluate(problem, entropy_weight);
-                }
                 let tolerance =
                     if entropy_weight > target { INTERMEDIATE_ERROR } else { options.tolerance };
                 let iteration_limit = ascent.iterations + PATIENCE.min(options.iteration_limit);
@@ -164,6 +168,18 @@ impl Continuation {
         let next = self.entropy_weight * self.factor;
         // A last step that is hardly one would cost as much as the others.
         if next < 1.3 * target { target } else { next }
+    }
+}
+
+fn sweep_until_trusted(ascent: &mut Ascent, problem: &Problem<'_>, entropy_weight: f64) {
+    for _ in 0..SWEEPS {
+        let before = ascent.error;
+        if is_trusted(ascent, problem)
+            || !ascent.sinkhorn_step(problem, entropy_weight)
+            || ascent.error > SWEEP_SHRINKAGE * before
+        {
+            return;
+        }
     }
 }
 
