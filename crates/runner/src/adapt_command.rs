@@ -8,6 +8,7 @@ use datasets::format::ReadOptions;
 use datasets::{Domain, Selection, read_features, read_labelled, read_labels};
 use ndarray::{Array1, Array2};
 use serde::Serialize;
+use solvers::Stop;
 use solvers::cost::{cost_matrix, normalize_cost};
 use solvers::entropic::{self, Workspace};
 use solvers::exact::{ExactOptions, solve_exact};
@@ -15,11 +16,11 @@ use solvers::gcg::{GcgOptions, GcgProblem, Objective, solve_gcg};
 use solvers::group_lasso::{
     GroupLassoOptions, GroupLassoProblem, GroupLassoWorkspace, solve_group_lasso,
 };
+use solvers::lp_l1::{LpL1Options, LpL1Problem, solve_lp_l1};
 use solvers::mapping::barycentric_map;
 use solvers::marginals::uniform_mass;
 use solvers::regularizers::{Laplacian, LpL1};
 use solvers::semi_supervised::forbid_crossing_labels;
-use solvers::{Regularizer, Stop};
 
 use crate::cli::{AdaptArguments, AdaptMethod};
 use crate::say_line;
@@ -201,7 +202,7 @@ fn solve(
             .with_context(|| format!("{} needs --eta, for example --eta 1", arguments.method))
     };
     let labels = input.source.labels();
-    let regularizer: Box<dyn Regularizer> = match arguments.method {
+    let laplacian = match arguments.method {
         AdaptMethod::OtExact => {
             return exact(cost, source_mass, target_mass);
         }
@@ -218,21 +219,30 @@ fn solve(
             };
             return group_lasso(&problem, lambda()?);
         }
-        AdaptMethod::OtLpl1 => Box::new(LpL1::new(labels)),
-        AdaptMethod::OtLaplace => Box::new(Laplacian::of_nearest_neighbours(
+        AdaptMethod::OtLpl1 => {
+            let problem = LpL1Problem {
+                cost: cost.view(),
+                source_mass,
+                target_mass,
+                regularizer: &LpL1::new(labels),
+                regularization_weight: eta()?,
+            };
+            return lp_l1(&problem, lambda()?);
+        }
+        AdaptMethod::OtLaplace => Laplacian::of_nearest_neighbours(
             (input.source.features(), input.target.view()),
             labels,
             (source_mass, target_mass),
             Laplacian::DEFAULT_NEIGHBOURS,
             Laplacian::DEFAULT_TRADE_OFF,
-        )?),
+        )?,
     };
     let problem = GcgProblem {
         cost: cost.view(),
         source_mass,
         target_mass,
         entropy_weight: lambda()?,
-        regularizer: &*regularizer,
+        regularizer: &laplacian,
         regularization_weight: eta()?,
     };
     let solution = solve_gcg(&problem, None, &mut Workspace::default(), &GcgOptions::default())?;
@@ -305,6 +315,28 @@ fn group_lasso(problem: &GroupLassoProblem<'_>, entropy_weight: f64) -> Result<T
         stop: solution.stop,
         marginal_error: solution.marginal_error,
         duality_gap,
+    })
+}
+
+fn lp_l1(problem: &LpL1Problem<'_>, entropy_weight: f64) -> Result<Transport> {
+    let mut workspace = Workspace::default();
+    let start = entropic::solve(
+        problem.cost,
+        problem.source_mass,
+        problem.target_mass,
+        entropy_weight,
+        None,
+        &mut workspace,
+        &entropic::Options::default(),
+    )?;
+    let solution = solve_lp_l1(problem, &start, &mut workspace, &LpL1Options::default())?;
+    Ok(Transport {
+        plan: solution.plan,
+        objective: solution.objective,
+        iterations: solution.iterations,
+        stop: solution.stop,
+        marginal_error: solution.marginal_error,
+        duality_gap: solution.duality_gap,
     })
 }
 

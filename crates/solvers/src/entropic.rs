@@ -48,11 +48,32 @@ pub fn solve(
     ascent.resize(&problem);
     let mut continuation = match warm_start {
         Some(potentials) => {
-            load_warm_start(ascent, &problem, potentials)?;
-            Continuation::warm(ascent, &problem, entropy_weight)
+            let mut start = |ascent: &mut Ascent, _| load_warm_start(ascent, &problem, potentials);
+            Continuation::warm(ascent, &problem, entropy_weight, &mut start, options)?
         }
         None => Continuation::cold(ascent, &problem, entropy_weight),
     };
+    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options))
+}
+
+/// Solves one problem from potentials that `start` gives for a weight: for λ, and where those do not serve for
+/// larger ones.
+pub(crate) fn solve_from(
+    cost: ArrayView2<'_, f64>,
+    (source_mass, target_mass): (&[f64], &[f64]),
+    entropy_weight: f64,
+    start: &mut dyn FnMut(f64) -> Result<Potentials>,
+    workspace: &mut Workspace,
+    options: &Options,
+) -> Result<Solution> {
+    check(&[entropy_weight], options)?;
+    let problem = Problem::new(cost, source_mass, target_mass)?;
+    let ascent = &mut workspace.ascent;
+    ascent.resize(&problem);
+    let mut start =
+        |ascent: &mut Ascent, weight| load_warm_start(ascent, &problem, &start(weight)?);
+    let mut continuation =
+        Continuation::warm(ascent, &problem, entropy_weight, &mut start, options)?;
     Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options))
 }
 
@@ -134,12 +155,13 @@ fn solution_at(
     entropy_weight: f64,
     options: &Options,
 ) -> Solution {
-    let before = ascent.iterations;
+    let before = continuation.iterations;
     let stop = match continuation.descend(ascent, problem, entropy_weight, options) {
         AscentEnd::Reached => Stop::Converged,
         AscentEnd::IterationLimit => Stop::IterationLimit,
         AscentEnd::Stalled => Stop::Stalled,
     };
+    continuation.iterations = ascent.iterations;
     let projected = projection::project(&ascent.kernel, problem, entropy_weight);
     Solution {
         entropy_weight,

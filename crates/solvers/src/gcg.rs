@@ -6,10 +6,9 @@
 //! τ KL(γ | γᵏ), which keeps it entropic (with weight λ + τ and cost C + η∇Ω_c − τ ln γᵏ). The line search
 //! tells τ: a step of α says that the objective curves 1/α times as much as its model. τ = 0 is the
 //! algorithm as printed, which is what a well-conditioned or concave Ω_c runs with. A quadratic Ω_c is
-//! accelerated, and one whose gradient is constant on classes of rows starts its directions there.
+//! accelerated. Group lasso and ℓp-ℓ1 have faster solvers of their own: [`crate::group_lasso`], [`crate::lp_l1`].
 
 mod accelerated;
-mod coarse;
 mod iteration;
 mod line_search;
 mod path;

@@ -48,12 +48,6 @@ pub trait Regularizer {
     fn is_quadratic(&self) -> bool {
         false
     }
-
-    /// Sets of rows, each row in one of them, on which the gradient is the same in every column. The solver
-    /// then starts its entropic problems with the right mass in each set.
-    fn row_classes(&self) -> Option<&[Vec<usize>]> {
-        None
-    }
 }
 
 /// η₁Ω₁ + η₂Ω₂ + …

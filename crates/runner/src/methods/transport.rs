@@ -11,9 +11,10 @@ use solvers::gcg::{GcgOptions, GcgProblem, GcgSolution, QuadraticPath, solve_gcg
 use solvers::group_lasso::{
     GroupLassoOptions, GroupLassoProblem, GroupLassoWorkspace, solve_group_lasso_path,
 };
+use solvers::lp_l1::{LpL1Options, LpL1Problem, solve_lp_l1};
 use solvers::mapping::{Barycenter, barycentric_map};
 use solvers::marginals::uniform_mass;
-use solvers::regularizers::{Laplacian, LpL1};
+use solvers::regularizers::{Laplacian, LpL1, Quadratic};
 use solvers::semi_supervised::forbid_crossing_labels;
 use solvers::{Regularizer, Stop};
 
@@ -58,30 +59,60 @@ impl<'a, 'data> Transport<'a, 'data> {
         let source = self.problem.source.features.view();
         let mapped = barycentric_map(plan, self.problem.target, self.barycenter, source)?;
         let predicted = self.problem.classify(mapped.view())?;
-        // The time since the last outcome: work that grid points share counts for the first of them.
-        let seconds = self.clock.elapsed().as_secs_f64();
-        self.clock = Instant::now();
-        Ok(Outcome { predicted, convergence: Some(convergence), seconds })
+        Ok(self.timed(predicted, convergence))
     }
 
-    /// Eq. `optreg_disc` by the generalized conditional gradient.
+    /// An outcome with the time since the last one: work that grid points share counts for the first of them.
+    fn timed(&mut self, predicted: Vec<usize>, convergence: Convergence) -> Outcome {
+        let seconds = self.clock.elapsed().as_secs_f64();
+        self.clock = Instant::now();
+        Outcome { predicted, convergence: Some(convergence), seconds }
+    }
+
+    /// Eq. `optreg_disc` by the generalized conditional gradient at some of the points. Those of a quadratic Ω_c start
+    /// from their neighbours, from the largest λ down and from the smallest η up.
     fn regularized(
         &mut self,
-        point: &Point,
+        points: &[Point],
+        mut places: Vec<usize>,
         regularizer: &dyn Regularizer,
-    ) -> Result<Outcome> {
-        let problem = GcgProblem {
-            cost: self.cost.view(),
-            source_mass: &self.source_mass,
-            target_mass: &self.target_mass,
-            entropy_weight: point.get("lambda"),
-            regularizer,
-            regularization_weight: point.get("eta"),
-        };
+    ) -> Result<Vec<(usize, Outcome)>> {
+        let weights = |place: usize| (points[place].get("lambda"), points[place].get("eta"));
+        places.sort_by(|&a, &b| {
+            let ((lambda_a, eta_a), (lambda_b, eta_b)) = (weights(a), weights(b));
+            lambda_b.total_cmp(&lambda_a).then(eta_a.total_cmp(&eta_b))
+        });
         let options =
             GcgOptions { relative_gap: self.problem.relative_gap, ..GcgOptions::default() };
-        let solution = solve_gcg(&problem, None, &mut Workspace::default(), &options)?;
-        self.outcome(solution.plan.view(), of_gcg(&solution))
+        let (source_mass, target_mass) = (self.source_mass.clone(), self.target_mass.clone());
+        let cost = self.cost.clone();
+        let mut outcomes = Vec::with_capacity(places.len());
+        if regularizer.is_quadratic() {
+            let masses = (&*source_mass, &*target_mass);
+            let mut path = QuadraticPath::new(cost.view(), masses, regularizer, options)?;
+            for place in places {
+                let (lambda, eta) = weights(place);
+                let solution = path.solve(lambda, eta)?;
+                let outcome = self.outcome(solution.plan.view(), of_gcg(solution))?;
+                outcomes.push((place, outcome));
+            }
+            return Ok(outcomes);
+        }
+        let mut workspace = Workspace::default();
+        for place in places {
+            let (entropy_weight, regularization_weight) = weights(place);
+            let problem = GcgProblem {
+                cost: cost.view(),
+                source_mass: &source_mass,
+                target_mass: &target_mass,
+                entropy_weight,
+                regularizer,
+                regularization_weight,
+            };
+            let solution = solve_gcg(&problem, None, &mut workspace, &options)?;
+            outcomes.push((place, self.outcome(solution.plan.view(), of_gcg(&solution))?));
+        }
+        Ok(outcomes)
     }
 }
 
@@ -186,22 +217,62 @@ pub fn group_lasso(
 }
 
 /// OT-LpL1: ℓp-ℓ1 by majorisation-minimisation. Not convex: each point starts at its entropic plan, whatever
-/// else is asked for.
+/// else is asked for. The entropic plans of all λ come from one path.
 pub fn lp_l1(
     problem: &Problem<'_>,
     config: &MethodConfig,
     points: &[Point],
 ) -> Result<Vec<Outcome>> {
     let mut transport = Transport::new(problem, config)?;
+    let by_lambda = places_by(points, 0..points.len(), "lambda");
+    let lambdas: Vec<f64> = by_lambda.iter().map(|(lambda, _)| *lambda).collect();
+    let mut workspace = Workspace::default();
+    let starts = entropic::solve_path(
+        transport.cost.view(),
+        &transport.source_mass,
+        &transport.target_mass,
+        &lambdas,
+        &mut workspace,
+        &entropic::Options::default(),
+    )?;
     let regularizer = LpL1::new(&problem.source.labels);
-    let solve = |point: &Point| {
-        let regularizer = regularizer.clone().with_power(point.get("p"))?;
-        transport.regularized(point, &regularizer)
-    };
-    points.iter().map(solve).collect()
+    // Tight while a point is chosen, too: Ω is concave, so that its gap says how nearly a plan is stationary, not how
+    // good it is. At large λ a gap of 1e-3 is that of the saddle beside the entropic plan.
+    let options = LpL1Options::default();
+    let mut outcomes = Vec::with_capacity(points.len());
+    for ((_, places), start) in by_lambda.into_iter().zip(starts) {
+        // Of the points whose gap the entropic plan itself is within.
+        let mut unmoved: Option<Vec<usize>> = None;
+        for place in places {
+            let point = &points[place];
+            let regularizer = regularizer.clone().with_power(point.get("p"))?;
+            let problem = LpL1Problem {
+                cost: transport.cost.view(),
+                source_mass: &transport.source_mass,
+                target_mass: &transport.target_mass,
+                regularizer: &regularizer,
+                regularization_weight: point.get("eta"),
+            };
+            let solution = solve_lp_l1(&problem, &start, &mut workspace, &options)?;
+            let gap = (solution.duality_gap, solution.objective.total());
+            let convergence =
+                convergence(solution.stop, solution.iterations, gap, solution.marginal_error);
+            let outcome = match &unmoved {
+                Some(same) if solution.iterations == 0 => {
+                    transport.timed(same.clone(), convergence)
+                }
+                _ => transport.outcome(solution.plan.view(), convergence)?,
+            };
+            if solution.iterations == 0 {
+                unmoved = Some(outcome.predicted.clone());
+            }
+            outcomes.push((place, outcome));
+        }
+    }
+    Ok(in_order(outcomes))
 }
 
-/// OT-Laplace, eq. `reglaps2`: from the largest λ down and from the smallest η up, each point from its neighbours.
+/// OT-Laplace, eq. `reglaps2`.
 pub fn laplace(
     problem: &Problem<'_>,
     config: &MethodConfig,
@@ -219,26 +290,22 @@ pub fn laplace(
                 neighbours,
                 alpha,
             )?;
-            let masses = (&*transport.source_mass, &*transport.target_mass);
-            let options =
-                GcgOptions { relative_gap: problem.relative_gap, ..GcgOptions::default() };
-            let cost = transport.cost.clone();
-            let mut path = QuadraticPath::new(cost.view(), masses, &regularizer, options)?;
-            let weights = |place: usize| (points[place].get("lambda"), points[place].get("eta"));
-            let mut places = places;
-            places.sort_by(|&a, &b| {
-                let ((lambda_a, eta_a), (lambda_b, eta_b)) = (weights(a), weights(b));
-                lambda_b.total_cmp(&lambda_a).then(eta_a.total_cmp(&eta_b))
-            });
-            for place in places {
-                let (lambda, eta) = weights(place);
-                let solution = path.solve(lambda, eta)?;
-                let outcome = transport.outcome(solution.plan.view(), of_gcg(solution))?;
-                outcomes.push((place, outcome));
-            }
+            outcomes.extend(transport.regularized(points, places, &regularizer)?);
         }
     }
     Ok(in_order(outcomes))
+}
+
+/// Quadratic regularization beside the entropic one.
+pub fn quadratic(
+    problem: &Problem<'_>,
+    config: &MethodConfig,
+    points: &[Point],
+) -> Result<Vec<Outcome>> {
+    let mut transport = Transport::new(problem, config)?;
+    let regularizer = Quadratic::new(&transport.source_mass, &transport.target_mass);
+    let places = (0..points.len()).collect();
+    Ok(in_order(transport.regularized(points, places, &regularizer)?))
 }
 
 /// The places of the points that share a value, in the order of their first ones.

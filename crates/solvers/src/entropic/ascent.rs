@@ -259,10 +259,12 @@ impl Ascent {
     }
 
     /// One Sinkhorn update of the inner side: always increases the dual, if slowly.
-    fn sinkhorn_step(&mut self, problem: &Problem<'_>, entropy_weight: f64) -> bool {
+    pub(super) fn sinkhorn_step(&mut self, problem: &Problem<'_>, entropy_weight: f64) -> bool {
         let before = self.error;
-        self.kernel.move_scaling_to_potential(entropy_weight);
-        self.evaluate(problem, entropy_weight);
+        if self.kernel.log_scaling.iter().any(|&scaling| scaling != 0.0) {
+            self.kernel.move_scaling_to_potential(entropy_weight);
+            self.evaluate(problem, entropy_weight);
+        }
         for ((potential, mass), marginal) in
             self.kernel.potential.iter_mut().zip(&problem.inner_mass).zip(&self.kernel.marginal)
         {

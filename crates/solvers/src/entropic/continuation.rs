@@ -5,6 +5,7 @@
 use super::ascent::{Ascent, AscentEnd, Goal};
 use super::options::Options;
 use super::problem::Problem;
+use crate::error::Result;
 
 /// Share of the cost spread at which the limit λ → ∞ is a good start.
 const FIRST_SHARE: f64 = 0.25;
@@ -17,6 +18,11 @@ const FORBIDDEN_PAIRS_TOLERANCE: f64 = 1e-13;
 const TRUSTED_START: f64 = 0.1;
 /// nor one that leaves a sample with less than this share of its mass: it may be any distance away.
 const STARVED_SHARE: f64 = 1e-6;
+/// Sinkhorn's updates, an evaluation each, may bring it there while each shrinks the error at least to this share.
+const SWEEPS: usize = 20;
+const SWEEP_SHRINKAGE: f64 = 0.97;
+/// Nor is a start trusted from which this many Newton steps do not lead to the solution.
+const PATIENCE: usize = 12;
 /// An extrapolation with a larger marginal error is repeated with a smaller step.
 const TRUSTED_EXTRAPOLATION: f64 = 0.1;
 /// After an extrapolation with a smaller marginal error λ falls faster, after a larger one slower.
@@ -33,30 +39,45 @@ const EXTRAPOLATIONS: usize = 4;
 /// Where the continuation stands.
 pub(super) struct Continuation {
     entropy_weight: f64,
+    /// Newton steps up to the last solution.
+    pub(super) iterations: usize,
     factor: f64,
     spread: Vec<f64>,
     start: Vec<f64>,
 }
 
 impl Continuation {
-    /// Starts from the potential in the kernel: at `target` when that is close enough, otherwise at
-    /// the smallest multiple of it where it is.
-    pub(super) fn warm(ascent: &mut Ascent, problem: &Problem<'_>, target: f64) -> Self {
+    /// Starts from the potentials that `start` loads for a weight: at `target` when those are close enough,
+    /// otherwise at the smallest multiple of it where they are.
+    pub(super) fn warm(
+        ascent: &mut Ascent,
+        problem: &Problem<'_>,
+        target: f64,
+        start: &mut dyn FnMut(&mut Ascent, f64) -> Result<()>,
+        options: &Options,
+    ) -> Result<Self> {
         let mut entropy_weight = target;
-        ascent.evaluate(problem, entropy_weight);
-        while !is_trusted(ascent, problem) && entropy_weight < FIRST_SHARE * problem.cost_spread {
+        while entropy_weight < FIRST_SHARE * problem.cost_spread || entropy_weight == target {
+            start(ascent, entropy_weight)?;
+            ascent.evaluate(problem, entropy_weight);
+            if ascent.kernel.should_be_sparse() {
+                // One more evaluation, and everything after it costs what the list does.
+                ascent.evaluate(problem, entropy_weight);
+            }
+            sweep_until_trusted(ascent, problem, entropy_weight);
+            // Also catches potentials so large that the evaluation overflowed.
+            if is_trusted(ascent, problem) {
+                let tolerance =
+                    if entropy_weight > target { INTERMEDIATE_ERROR } else { options.tolerance };
+                let iteration_limit = ascent.iterations + PATIENCE.min(options.iteration_limit);
+                ascent.climb(problem, Goal { entropy_weight, tolerance, iteration_limit });
+                if ascent.error <= tolerance.max(INTERMEDIATE_ERROR) {
+                    return Ok(Self::at(entropy_weight, problem));
+                }
+            }
             entropy_weight *= 4.0;
-            ascent.evaluate(problem, entropy_weight);
         }
-        if ascent.kernel.should_be_sparse() {
-            // One more evaluation, and every sweep and factorisation after it costs what the list does.
-            ascent.evaluate(problem, entropy_weight);
-        }
-        // Also catches potentials so large that the evaluation overflowed.
-        if is_trusted(ascent, problem) {
-            return Self::at(entropy_weight, problem);
-        }
-        Self::cold(ascent, problem, target)
+        Ok(Self::cold(ascent, problem, target))
     }
 
     /// Starts from the potentials of the limit λ → ∞.
@@ -71,6 +92,7 @@ impl Continuation {
         let inner = problem.inner_len();
         Self {
             entropy_weight,
+            iterations: 0,
             factor: FIRST_FACTOR,
             spread: vec![0.0; inner],
             start: vec![0.0; inner],
@@ -146,6 +168,18 @@ impl Continuation {
         let next = self.entropy_weight * self.factor;
         // A last step that is hardly one would cost as much as the others.
         if next < 1.3 * target { target } else { next }
+    }
+}
+
+fn sweep_until_trusted(ascent: &mut Ascent, problem: &Problem<'_>, entropy_weight: f64) {
+    for _ in 0..SWEEPS {
+        let before = ascent.error;
+        if is_trusted(ascent, problem)
+            || !ascent.sinkhorn_step(problem, entropy_weight)
+            || ascent.error > SWEEP_SHRINKAGE * before
+        {
+            return;
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use ndarray::{Array2, ArrayView2};
 
-use super::coarse::Coarse;
 use super::line_search::{LineSearch, search};
 use super::sinkhorn;
 use super::terms::{inner_product, linearize_at, objective};
@@ -102,23 +101,11 @@ impl State {
         let mut linearized = Array2::zeros(self.plan.raw_dim());
         let mut trial_gradient = Array2::zeros(self.plan.raw_dim());
         let mut direction = Array2::zeros(self.plan.raw_dim());
-        let columns = problem.target_mass.len();
-        let mut coarse = (problem.regularizer.row_classes())
-            .map(|classes| Coarse::new(classes, problem.source_mass, columns));
         // Certifying costs as much as an undamped direction, so it waits for a promising estimate.
         let mut promising_gap = f64::INFINITY;
         for iteration in 1..=options.iteration_limit {
             let damping = self.model_weight - problem.entropy_weight;
             self.linearize(problem, damping, &mut linearized);
-            if let Some(coarse) = &mut coarse {
-                let weight = self.model_weight;
-                coarse.shift(
-                    linearized.view(),
-                    problem.target_mass,
-                    weight,
-                    &mut self.potentials,
-                )?;
-            }
             let lower_bound =
                 self.direction(problem, linearized.view(), workspace, options, &mut direction)?;
             let segment = LineSearch {

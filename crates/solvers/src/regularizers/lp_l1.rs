@@ -3,9 +3,9 @@
 //! an empty group count as zero, so that the size of Ω says something.
 //!
 //! It is concave, so its linearization lies above it: each full step of the generalized conditional
-//! gradient is a step of majorization-minimization.
+//! gradient is a step of majorization-minimization. [`crate::lp_l1`] takes nothing but those.
 
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2};
 
 use super::rows_by_class;
 use crate::error::{Error, Result};
@@ -59,62 +59,60 @@ impl LpL1 {
         })
     }
 
-    /// ‖γ(I_cl, j)‖₁ + ε for all j of one class.
-    fn sums(&self, plan: ArrayView2<'_, f64>, class: &[usize], sums: &mut Array1<f64>) {
-        sums.fill(self.offset);
-        for &row in class {
-            *sums += &plan.row(row);
+    pub(crate) fn classes(&self) -> &[Vec<usize>] {
+        &self.classes
+    }
+
+    /// ‖γ(I_cl, j)‖₁ of each class and column.
+    pub(crate) fn group_masses(&self, plan: ArrayView2<'_, f64>) -> Array2<f64> {
+        let mut masses = Array2::zeros((self.classes.len(), plan.ncols()));
+        for (rows, mut masses) in self.classes.iter().zip(masses.rows_mut()) {
+            for &row in rows {
+                masses += &plan.row(row);
+            }
         }
+        masses
+    }
+
+    /// Ω by the masses of the groups.
+    pub(crate) fn value_at(&self, masses: &Array2<f64>) -> f64 {
+        let empty = self.offset.powf(self.power);
+        masses.iter().map(|mass| (mass + self.offset).powf(self.power) - empty).sum()
+    }
+
+    /// The slope of Ω in a group of this mass.
+    pub(crate) fn slope_at(&self, mass: f64) -> f64 {
+        self.power * (mass + self.offset).powf(self.power - 1.0)
     }
 }
 
 impl Regularizer for LpL1 {
     fn value(&self, plan: ArrayView2<'_, f64>) -> f64 {
-        let mut sums = Array1::zeros(plan.ncols());
-        self.classes
-            .iter()
-            .map(|class| {
-                self.sums(plan, class, &mut sums);
-                let empty = self.offset.powf(self.power);
-                sums.iter().map(|sum| sum.powf(self.power) - empty).sum::<f64>()
-            })
-            .sum()
+        self.value_at(&self.group_masses(plan))
     }
 
     fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>) {
-        let mut slopes = Array1::zeros(plan.ncols());
-        for class in &self.classes {
-            self.sums(plan, class, &mut slopes);
-            slopes.mapv_inplace(|sum| self.power * sum.powf(self.power - 1.0));
-            for &row in class {
+        let slopes = self.group_masses(plan).mapv_into(|mass| self.slope_at(mass));
+        for (rows, slopes) in self.classes.iter().zip(slopes.rows()) {
+            for &row in rows {
                 gradient.row_mut(row).assign(&slopes);
             }
         }
     }
 
-    fn row_classes(&self) -> Option<&[Vec<usize>]> {
-        Some(&self.classes)
-    }
-
-    /// The sums of the groups are linear in t.
+    /// The masses of the groups are linear in t.
     fn slope_on_segment(
         &self,
         from: ArrayView2<'_, f64>,
         to: ArrayView2<'_, f64>,
     ) -> Option<SegmentSlope> {
-        let (mut start, mut end) = (Array1::zeros(from.ncols()), Array1::zeros(from.ncols()));
-        let mut lines = Vec::with_capacity(self.classes.len() * from.ncols());
-        for class in &self.classes {
-            self.sums(from, class, &mut start);
-            self.sums(to, class, &mut end);
-            lines.extend(start.iter().zip(&end).map(|(start, end)| (*start, end - start)));
-        }
-        let power = self.power;
+        let start = self.group_masses(from);
+        let change = self.group_masses(to) - &start;
+        let regularizer = self.clone();
         Some(Box::new(move |t| {
-            let slope = |&(start, change): &(f64, f64)| {
-                change * power * (start + t * change).powf(power - 1.0)
-            };
-            lines.iter().map(slope).sum()
+            let slope =
+                |(start, change): (&f64, &f64)| change * regularizer.slope_at(start + t * change);
+            start.iter().zip(&change).map(slope).sum()
         }))
     }
 }

@@ -1,0 +1,222 @@
+//! ℓp-ℓ1 transport by majorization-minimization (Courty, Flamary, Tuia, ECML 2014, doi:10.1007/978-3-662-44848-9_18):
+//! min over γ ∈ Π(a, b) of ⟨γ, C⟩ + λ Σ γ ln γ + η Σ_j Σ_cl [(‖γ(I_cl, j)‖₁ + ε)^p − ε^p], for any λ > 0, η ≥ 0 and
+//! unscaled costs.
+//!
+//! Ω is concave, so its linearization at a plan lies above it, and the plan that minimizes the linearized objective, an
+//! entropic problem with the cost C + η ∂Ω, lowers the whole one. The reweighting ∂Ω has one value a class and column, so
+//! that potentials of before start the next problem once each class is shifted to its mass (see `coarse`). What the
+//! minimum of the linearized objective promises to gain is the duality gap of the generalized conditional gradient
+//! ([`crate::gcg`], which solves the same problem without any of this); the iteration ends where it is small.
+
+mod coarse;
+
+use ndarray::{Array2, ArrayView2};
+
+use crate::checks::{check_length, check_weight};
+use crate::entropic::{self, Potentials, Workspace};
+use crate::error::Result;
+use crate::gcg::Objective;
+use crate::marginals::masses_of;
+use crate::regularizers::LpL1;
+use crate::stop::Stop;
+use coarse::Coarse;
+
+/// The marginal error of a reweighted problem, as a share of what it promises to gain, and at most.
+const DIRECTION_ACCURACY: f64 = 0.01;
+const LARGEST_MARGINAL_ERROR: f64 = 1e-5;
+
+/// The problem, up to λ.
+#[derive(Debug, Clone, Copy)]
+pub struct LpL1Problem<'a> {
+    /// C, with +∞ for forbidden pairs.
+    pub cost: ArrayView2<'a, f64>,
+    /// a.
+    pub source_mass: &'a [f64],
+    /// b.
+    pub target_mass: &'a [f64],
+    /// Ω with its classes, p and ε.
+    pub regularizer: &'a LpL1,
+    /// η.
+    pub regularization_weight: f64,
+}
+
+/// When to stop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LpL1Options {
+    /// Largest duality gap, relative to the objective.
+    pub relative_gap: f64,
+    /// Most reweightings.
+    pub iteration_limit: usize,
+    /// For the reweighted problems.
+    pub entropic: entropic::Options,
+}
+
+impl Default for LpL1Options {
+    fn default() -> Self {
+        Self { relative_gap: 1e-6, iteration_limit: 1000, entropic: entropic::Options::default() }
+    }
+}
+
+/// A plan with its certificate.
+#[derive(Debug, Clone)]
+pub struct LpL1Solution {
+    /// λ.
+    pub entropy_weight: f64,
+    /// The transport plan γ; its marginals hold to rounding.
+    pub plan: Array2<f64>,
+    /// The dual potentials of the entropic problem that the plan solves.
+    pub potentials: Potentials,
+    /// The objective at the plan, by terms.
+    pub objective: Objective,
+    /// What the linearized objective can gain, at most: a measure of stationarity.
+    pub duality_gap: f64,
+    /// Reweightings; with none the plan is the entropic one.
+    pub iterations: usize,
+    /// Why the iteration ended.
+    pub stop: Stop,
+    /// The largest marginal error of an entropic problem before its projection.
+    pub marginal_error: f64,
+}
+
+/// Minimizes the objective from its entropic plan, which is what decides between local minima: `start` is the solution
+/// of the entropic problem with the same cost and masses, and λ is its.
+pub fn solve_lp_l1(
+    problem: &LpL1Problem<'_>,
+    start: &entropic::Solution,
+    workspace: &mut Workspace,
+    options: &LpL1Options,
+) -> Result<LpL1Solution> {
+    let &LpL1Problem { cost, regularizer, regularization_weight, .. } = problem;
+    check_weight("eta", regularization_weight)?;
+    let (source_mass, target_mass) = masses_of(cost, problem.source_mass, problem.target_mass)?;
+    let labels = regularizer.classes().iter().map(Vec::len).sum();
+    check_length("the labels of the regularizer", labels, "the rows of cost", cost.nrows())?;
+    check_length("the rows of start", start.plan.nrows(), "cost", cost.nrows())?;
+    check_length("the columns of start", start.plan.ncols(), "cost", cost.ncols())?;
+    let masses = (source_mass.as_slice(), target_mass.as_slice());
+    let problem = &LpL1Problem {
+        cost: cost.view(),
+        source_mass: masses.0,
+        target_mass: masses.1,
+        regularizer,
+        regularization_weight,
+    };
+    let mut coarse = Coarse::new(problem.cost, regularizer.classes(), masses);
+    let mut reweighted = Array2::zeros(cost.raw_dim());
+    let mut iterate = Iterate::at(problem, start.clone(), None);
+    let mut marginal_error = start.marginal_error;
+    let mut largest_error = LARGEST_MARGINAL_ERROR;
+    let mut iterations = 0;
+    let (duality_gap, stop) = loop {
+        let linearized = iterate.linearized_objective(problem);
+        let total = iterate.objective.total();
+        let tolerance = options.relative_gap * total.abs();
+        let penalty = regularization_weight * &iterate.slopes;
+        let shifted = coarse.shift(&iterate.potentials, &penalty, start.entropy_weight)?;
+        let gap = linearized - shifted.dual_objective;
+        if gap <= tolerance {
+            break (gap, Stop::Converged);
+        }
+        if iterations == options.iteration_limit {
+            break (gap, Stop::IterationLimit);
+        }
+        iterate.reweight(problem, &penalty, &mut reweighted);
+        let tolerance_of_marginals = (DIRECTION_ACCURACY * gap / total.abs())
+            .min(largest_error)
+            .max(options.entropic.tolerance);
+        let next = entropic::solve_from(
+            reweighted.view(),
+            masses,
+            start.entropy_weight,
+            &mut |weight| {
+                if weight == start.entropy_weight {
+                    return Ok(shifted.potentials.clone());
+                }
+                Ok(coarse.shift(&iterate.potentials, &penalty, weight)?.potentials)
+            },
+            workspace,
+            &entropic::Options { tolerance: tolerance_of_marginals, ..options.entropic },
+        )?;
+        let gap = gap.min(linearized - next.dual_objective);
+        if gap <= tolerance {
+            break (gap, Stop::Converged);
+        }
+        marginal_error = marginal_error.max(next.marginal_error);
+        let next = Iterate::at(problem, next, Some(&iterate));
+        if next.objective.total() < total {
+            iterate = next;
+            iterations += 1;
+        } else if tolerance_of_marginals > options.entropic.tolerance {
+            // What a rough solution gains is lost again in its projection.
+            largest_error = options.entropic.tolerance;
+        } else {
+            break (gap, Stop::Stalled);
+        }
+    };
+    Ok(LpL1Solution {
+        entropy_weight: start.entropy_weight,
+        plan: iterate.plan,
+        potentials: iterate.potentials,
+        objective: iterate.objective,
+        duality_gap,
+        iterations,
+        stop,
+        marginal_error,
+    })
+}
+
+/// Where the iteration stands.
+struct Iterate {
+    plan: Array2<f64>,
+    potentials: Potentials,
+    /// ‖γ(I_cl, j)‖₁ and ∂Ω there.
+    masses: Array2<f64>,
+    slopes: Array2<f64>,
+    objective: Objective,
+}
+
+impl Iterate {
+    /// At the plan of an entropic problem, reweighted by the slopes of the iterate before.
+    fn at(problem: &LpL1Problem<'_>, solution: entropic::Solution, before: Option<&Self>) -> Self {
+        let LpL1Problem { regularizer, regularization_weight, .. } = *problem;
+        let masses = regularizer.group_masses(solution.plan.view());
+        let penalty = before.map_or(0.0, |before| inner_product(&masses, &before.slopes));
+        Self {
+            objective: Objective {
+                transport: solution.transport_cost - regularization_weight * penalty,
+                entropy: solution.objective - solution.transport_cost,
+                regularization: regularization_weight * regularizer.value_at(&masses),
+            },
+            plan: solution.plan,
+            potentials: solution.potentials,
+            slopes: masses.mapv(|mass| regularizer.slope_at(mass)),
+            masses,
+        }
+    }
+
+    /// ⟨γ, C + η ∂Ω(γ)⟩ + λ Σ γ ln γ at the plan.
+    fn linearized_objective(&self, problem: &LpL1Problem<'_>) -> f64 {
+        let slope = inner_product(&self.masses, &self.slopes);
+        self.objective.transport + self.objective.entropy + problem.regularization_weight * slope
+    }
+
+    /// C + η ∂Ω.
+    fn reweight(
+        &self,
+        problem: &LpL1Problem<'_>,
+        penalty: &Array2<f64>,
+        reweighted: &mut Array2<f64>,
+    ) {
+        reweighted.assign(&problem.cost);
+        for (rows, penalty) in problem.regularizer.classes().iter().zip(penalty.rows()) {
+            for &row in rows {
+                let mut costs = reweighted.row_mut(row);
+                costs += &penalty;
+            }
+        }
+    }
+}
+
+fn inner_product(left: &Array2<f64>, right: &Array2<f64>) -> f64 {
+    left.iter().zip(right).map(|(left, right)| left * right).sum()
+}
