@@ -17,8 +17,8 @@ use ndarray::ArrayView2;
 
 use crate::binary::{BinaryClassifier, TwoDomains};
 use crate::error::{Error, Result};
-use crate::kernel::{check_gram, check_positive, sub_matrix};
-use crate::svm::smo::{Dual, TOLERANCE};
+use crate::kernel::{check_gram, check_positive};
+use crate::svm::smo::{Dual, Machine, TOLERANCE};
 
 /// DASVM's parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,49 +103,47 @@ pub fn train_dasvm(
     // Each round can take one source sample away and give one label.
     let limit = labels.len() + options.growth;
     let mut round = 0;
+    let mut last: Option<Machine> = None;
     loop {
-        let classifier = train(gram, &roles, domains.classes, options, round);
-        let decisions = classifier.decisions(gram)?;
+        let (machine, decisions) = train(gram, &roles, options, round, last.as_ref());
         let has_source = roles.iter().any(|role| matches!(role, Role::Source { .. }));
         let moved = exchange(&mut roles, &decisions, options.exchanged, round);
         round += 1;
         let is_converged =
             !has_source && moved.labelled as f64 <= still && moved.changed as f64 <= still;
         if is_converged || round == limit || !has_both_signs(&roles) {
+            let classifier = BinaryClassifier {
+                classes: domains.classes,
+                coefficients: machine.coefficients,
+                bias: machine.bias,
+            };
             return Ok(Dasvm { classifier, rounds: round, is_converged });
         }
+        last = Some(machine);
     }
 }
 
-/// The machine of the samples that have a label now.
+/// The machine of the samples that have a label now, and its decisions on all; it starts at the one before, from
+/// which a round changes few samples.
 fn train(
     gram: ArrayView2<'_, f64>,
     roles: &[Role],
-    classes: [usize; 2],
     options: &DasvmOptions,
     round: usize,
-) -> BinaryClassifier {
-    let (mut members, mut signs, mut costs) = (Vec::new(), Vec::new(), Vec::new());
+    last: Option<&Machine>,
+) -> (Machine, Vec<f64>) {
     let (high, low) = (options.cost, options.start_cost);
-    for (sample, &role) in roles.iter().enumerate() {
-        let (sign, cost) = match role {
-            Role::Source { sign } => (sign, options.scheduled(high, low, round)),
-            Role::SemiLabelled { sign, since } => {
-                (sign, options.scheduled(low, high, round - since))
-            }
-            Role::Removed | Role::Unlabelled => continue,
-        };
-        members.push(sample);
-        signs.push(sign);
-        costs.push(cost);
-    }
-    let gram = sub_matrix(gram, &members, &members);
-    let machine = Dual::new(gram.view(), &signs, &costs).solve(None, TOLERANCE);
-    let mut coefficients = vec![0.0; roles.len()];
-    for (&sample, beta) in members.iter().zip(machine.coefficients) {
-        coefficients[sample] = beta;
-    }
-    BinaryClassifier { classes, coefficients, bias: machine.bias }
+    let sign_and_cost = |role: &Role| match *role {
+        Role::Source { sign } => (sign, options.scheduled(high, low, round)),
+        Role::SemiLabelled { sign, since } => (sign, options.scheduled(low, high, round - since)),
+        Role::Removed | Role::Unlabelled => (0.0, 0.0),
+    };
+    let (signs, costs): (Vec<f64>, Vec<f64>) = roles.iter().map(sign_and_cost).unzip();
+    let dual = Dual::new(gram.view(), &signs, &costs);
+    let start = last.map(|machine| dual.start_near(&machine.coefficients));
+    let machine = dual.solve(start, TOLERANCE);
+    let decisions = (0..roles.len()).map(|sample| dual.decision(&machine, sample)).collect();
+    (machine, decisions)
 }
 
 /// Target samples that got a label, and that lost theirs.

@@ -8,6 +8,7 @@ use std::cell::OnceCell;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use crate::error::{Error, Result};
+use crate::exponential::decay;
 
 /// A kernel with its parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +58,12 @@ impl<'a> KernelPairs<'a> {
             Kernel::Linear => self.rows.dot(&self.columns.t()),
             Kernel::Gaussian { gamma } => {
                 check_positive("gamma", gamma)?;
-                self.squared_distances().mapv(|distance| (-gamma * distance).exp())
+                let mut matrix = self.squared_distances().clone();
+                match matrix.as_slice_memory_order_mut() {
+                    Some(distances) => decay(distances, gamma),
+                    None => matrix.mapv_inplace(|distance| (-gamma * distance).exp()),
+                }
+                matrix
             }
         };
         if matrix.iter().all(|value| value.is_finite()) { Ok(matrix) } else { Err(Error::Overflow) }
