@@ -29,7 +29,7 @@ pub struct Method {
     /// Roughly how long it takes beside the others: what is long is started first.
     pub effort: f64,
     /// Labels the queries of a problem at each of some grid points, sharing work among them.
-    pub sweep: fn(&Problem<'_>, &MethodConfig, &[Point]) -> Result<Vec<Outcome>>,
+    pub sweep: Sweep,
 }
 
 /// A hyper-parameter.
@@ -82,192 +82,74 @@ const DIMENSIONS: Axis = Axis {
 /// γ of the Gaussian kernel exp(−γ‖x − y‖²), and C: the paper quotes results of others.
 const GAMMA: Axis = Axis { name: "gamma", paper: &[0.1, 1.0, 10.0], range: ValueRange::Positive };
 const COST: Axis = Axis { name: "c", paper: &[1.0, 10.0, 100.0], range: ValueRange::Positive };
-
-const TRANSPORT_OPTIONS: &[&str] = &["cost", "normalize", "target_labels"];
+/// PBDA's weight of the domains' disagreement.
+const DISAGREEMENT: Axis =
+    Axis { name: "a", paper: &[1.0, 10.0, 100.0], range: ValueRange::Positive };
+/// What CORAL adds to the diagonals of the covariances.
+const REGULARIZATION: Axis =
+    Axis { name: "regularization", paper: &[1.0], range: ValueRange::Positive };
+/// MMDT as its authors run it.
+const COMPONENTS: Axis = Axis { name: "components", paper: &[20.0], range: ValueRange::Count };
+const SOURCE_COST: Axis = Axis { name: "source_cost", paper: &[0.05], range: ValueRange::Positive };
+const TARGET_COST: Axis = Axis { name: "target_cost", paper: &[1.0], range: ValueRange::Positive };
+/// OT-Laplace: the target graph's share of Ω, and the neighbours that graphs join.
+const ALPHA: Axis = Axis { name: "alpha", paper: &[0.5], range: ValueRange::Share };
+const NEIGHBOURS: Axis = Axis { name: "neighbours", paper: &[8.0], range: ValueRange::Count };
+/// OT-LpL1's p.
+const POWER: Axis = Axis { name: "p", paper: &[0.5], range: ValueRange::Share };
 
 /// Every method, in the paper's order.
 pub static METHODS: &[Method] = &[
+    baseline("1nn", "1NN", &[], 0.01, unadapted::nearest),
+    baseline("svm", "SVM", &[], 0.2, unadapted::svm),
+    baseline("pca", "PCA", &[DIMENSIONS], 0.3, subspaces::pca),
+    baseline("gfk", "GFK", &[DIMENSIONS], 0.5, subspaces::gfk),
+    baseline("tsl", "TSL", &[LAMBDA, DIMENSIONS], 1.0, subspaces::tsl),
+    baseline("jda", "JDA", &[LAMBDA, DIMENSIONS], 3.0, subspaces::jda),
+    baseline("tca", "TCA", &[LAMBDA, DIMENSIONS], 0.5, subspaces::tca),
+    baseline("sa", "SA", &[DIMENSIONS], 0.3, subspaces::sa),
+    baseline("coral", "CORAL", &[REGULARIZATION], 0.3, subspaces::coral),
+    baseline("dasvm", "DASVM", &[GAMMA, COST], 1.0, margins::dasvm),
+    baseline("pbda", "PBDA", &[GAMMA, COST, DISAGREEMENT], 5.0, margins::pbda),
     Method {
-        id: "1nn",
-        title: "1NN",
-        axes: &[],
-        options: &[],
-        code: version::BASELINES,
-        needs_target_labels: false,
-        effort: 0.01,
-        sweep: unadapted::nearest,
-    },
-    Method {
-        id: "svm",
-        title: "SVM",
-        axes: &[],
-        options: &[],
-        code: version::BASELINES,
-        needs_target_labels: false,
-        effort: 0.2,
-        sweep: unadapted::svm,
-    },
-    Method {
-        id: "pca",
-        title: "PCA",
-        axes: &[DIMENSIONS],
-        options: &[],
-        code: version::BASELINES,
-        needs_target_labels: false,
-        effort: 0.3,
-        sweep: subspaces::pca,
-    },
-    Method {
-        id: "gfk",
-        title: "GFK",
-        axes: &[DIMENSIONS],
-        options: &[],
-        code: version::BASELINES,
-        needs_target_labels: false,
-        effort: 0.5,
-        sweep: subspaces::gfk,
-    },
-    Method {
-        id: "tsl",
-        title: "TSL",
-        axes: &[LAMBDA, DIMENSIONS],
-        options: &[],
-        code: version::BASELINES,
-        needs_target_labels: false,
-        effort: 0.5,
-        sweep: subspaces::tsl,
-    },
-    Method {
-        id: "jda",
-        title: "JDA",
-        axes: &[LAMBDA, DIMENSIONS],
-        options: &[],
-        code: version::BASELINES,
-        needs_target_labels: false,
-        effort: 3.0,
-        sweep: subspaces::jda,
-    },
-    Method {
-        id: "tca",
-        title: "TCA",
-        axes: &[LAMBDA, DIMENSIONS],
-        options: &[],
-        code: version::BASELINES,
-        needs_target_labels: false,
-        effort: 0.5,
-        sweep: subspaces::tca,
-    },
-    Method {
-        id: "sa",
-        title: "SA",
-        axes: &[DIMENSIONS],
-        options: &[],
-        code: version::BASELINES,
-        needs_target_labels: false,
-        effort: 0.3,
-        sweep: subspaces::sa,
-    },
-    Method {
-        id: "coral",
-        title: "CORAL",
-        axes: &[Axis { name: "regularization", paper: &[1.0], range: ValueRange::Positive }],
-        options: &[],
-        code: version::BASELINES,
-        needs_target_labels: false,
-        effort: 0.3,
-        sweep: subspaces::coral,
-    },
-    Method {
-        id: "dasvm",
-        title: "DASVM",
-        axes: &[GAMMA, COST],
-        options: &[],
-        code: version::BASELINES,
-        needs_target_labels: false,
-        effort: 1.0,
-        sweep: margins::dasvm,
-    },
-    Method {
-        id: "pbda",
-        title: "PBDA",
-        axes: &[
-            GAMMA,
-            COST,
-            Axis { name: "a", paper: &[1.0, 10.0, 100.0], range: ValueRange::Positive },
-        ],
-        options: &[],
-        code: version::BASELINES,
-        needs_target_labels: false,
-        effort: 5.0,
-        sweep: margins::pbda,
-    },
-    Method {
-        id: "mmdt",
-        title: "MMDT",
-        axes: &[
-            Axis { name: "components", paper: &[20.0], range: ValueRange::Count },
-            Axis { name: "source_cost", paper: &[0.05], range: ValueRange::Positive },
-            Axis { name: "target_cost", paper: &[1.0], range: ValueRange::Positive },
-        ],
-        options: &[],
-        code: version::BASELINES,
         needs_target_labels: true,
-        effort: 0.2,
-        sweep: margins::mmdt,
+        ..baseline("mmdt", "MMDT", &[COMPONENTS, SOURCE_COST, TARGET_COST], 0.2, margins::mmdt)
     },
-    Method {
-        id: "ot-exact",
-        title: "OT-exact",
-        axes: &[],
-        options: TRANSPORT_OPTIONS,
-        code: version::SOLVERS,
-        needs_target_labels: false,
-        effort: 0.05,
-        sweep: transport::exact,
-    },
-    Method {
-        id: "ot-it",
-        title: "OT-IT",
-        axes: &[LAMBDA],
-        options: TRANSPORT_OPTIONS,
-        code: version::SOLVERS,
-        needs_target_labels: false,
-        effort: 0.3,
-        sweep: transport::entropic,
-    },
-    Method {
-        id: "ot-laplace",
-        title: "OT-Laplace",
-        axes: &[
-            LAMBDA,
-            ETA,
-            Axis { name: "alpha", paper: &[0.5], range: ValueRange::Share },
-            Axis { name: "neighbours", paper: &[8.0], range: ValueRange::Count },
-        ],
-        options: TRANSPORT_OPTIONS,
-        code: version::SOLVERS,
-        needs_target_labels: false,
-        effort: 5.0,
-        sweep: transport::laplace,
-    },
-    Method {
-        id: "ot-lpl1",
-        title: "OT-LpL1",
-        axes: &[LAMBDA, ETA, Axis { name: "p", paper: &[0.5], range: ValueRange::Share }],
-        options: TRANSPORT_OPTIONS,
-        code: version::SOLVERS,
-        needs_target_labels: false,
-        effort: 3.0,
-        sweep: transport::lp_l1,
-    },
-    Method {
-        id: "ot-gl",
-        title: "OT-GL",
-        axes: &[LAMBDA, ETA],
-        options: TRANSPORT_OPTIONS,
-        code: version::SOLVERS,
-        needs_target_labels: false,
-        effort: 4.0,
-        sweep: transport::group_lasso,
-    },
+    transport("ot-exact", "OT-exact", &[], 0.05, transport::exact),
+    transport("ot-it", "OT-IT", &[LAMBDA], 0.3, transport::entropic),
+    transport(
+        "ot-laplace",
+        "OT-Laplace",
+        &[LAMBDA, ETA, ALPHA, NEIGHBOURS],
+        5.0,
+        transport::laplace,
+    ),
+    transport("ot-lpl1", "OT-LpL1", &[LAMBDA, ETA, POWER], 3.0, transport::lp_l1),
+    transport("ot-gl", "OT-GL", &[LAMBDA, ETA], 4.0, transport::group_lasso),
+    transport("ot-quadratic", "OT-quadratic", &[LAMBDA, ETA], 4.0, transport::quadratic),
 ];
+
+type Sweep = fn(&Problem<'_>, &MethodConfig, &[Point]) -> Result<Vec<Outcome>>;
+
+const fn baseline(
+    id: &'static str,
+    title: &'static str,
+    axes: &'static [Axis],
+    effort: f64,
+    sweep: Sweep,
+) -> Method {
+    let code = version::BASELINES;
+    Method { id, title, axes, options: &[], code, needs_target_labels: false, effort, sweep }
+}
+
+const fn transport(
+    id: &'static str,
+    title: &'static str,
+    axes: &'static [Axis],
+    effort: f64,
+    sweep: Sweep,
+) -> Method {
+    let options = &["cost", "normalize", "target_labels"];
+    let code = version::SOLVERS;
+    Method { id, title, axes, options, code, needs_target_labels: false, effort, sweep }
+}

@@ -76,9 +76,8 @@ fn the_gap_of_every_point_bounds_its_distance_from_the_least_objective() {
             let plan = &solution.plan;
             let negentropy: f64 =
                 plan.iter().filter(|mass| **mass > 0.0).map(|mass| mass * mass.ln()).sum();
-            let expected = (plan * &cost).sum()
-                + lambda * negentropy
-                + eta * laplacian.value(plan.view());
+            let expected =
+                (plan * &cost).sum() + lambda * negentropy + eta * laplacian.value(plan.view());
             assert!((total - expected).abs() <= 1e-9 * expected.abs(), "{point}");
             for (axis, count) in [(Axis(1), ROWS), (Axis(0), COLUMNS)] {
                 for sum in plan.sum_axis(axis) {

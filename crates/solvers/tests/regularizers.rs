@@ -6,7 +6,7 @@ use common::{cloud, random_plan, uniform};
 use ndarray::{Array2, ArrayView2, Axis};
 use solvers::graph::NeighbourGraph;
 use solvers::marginals::class_reweighted_mass;
-use solvers::regularizers::{GroupLasso, Laplacian, LpL1};
+use solvers::regularizers::{GroupLasso, Laplacian, LpL1, Quadratic};
 use solvers::{Error, Regularizer, WeightedSum};
 
 const LABELS: [usize; 9] = [0, 2, 0, 1, 1, 2, 0, 2, 2];
@@ -52,9 +52,10 @@ fn gradients_are_those_of_the_values() {
     let weighted_laplacian = laplacian(&a, &b, 0.5);
     let sum =
         WeightedSum::new().and(2.0, &group_lasso).unwrap().and(0.5, &weighted_laplacian).unwrap();
-    for regularizer in
-        [&group_lasso as &dyn Regularizer, &lp_l1, &uniform_laplacian, &weighted_laplacian, &sum]
-    {
+    let quadratic = Quadratic::new(&a, &b);
+    let regularizers: [&dyn Regularizer; 6] =
+        [&group_lasso, &lp_l1, &uniform_laplacian, &weighted_laplacian, &quadratic, &sum];
+    for regularizer in regularizers {
         assert_gradient_is_that_of_the_value(regularizer, &plan);
     }
     let expected =
@@ -74,6 +75,18 @@ fn the_group_lasso_sums_the_norms_of_classes_in_columns() {
         }
     }
     assert!((GroupLasso::new(&LABELS).value(plan.view()) - expected).abs() <= 1e-14);
+}
+
+#[test]
+fn the_quadratic_regularizer_is_least_for_the_product_of_the_marginals() {
+    let plan = random_plan(9, 7, 6);
+    let (a, b) = (plan.sum_axis(Axis(1)), plan.sum_axis(Axis(0)));
+    let quadratic = Quadratic::new(&a.to_vec(), &b.to_vec());
+    let product = a.insert_axis(Axis(1)).dot(&b.insert_axis(Axis(0)));
+    assert!((quadratic.value(product.view()) - 0.5).abs() <= 1e-14);
+    // At the product the slope is the same everywhere: no other plan with these marginals has less.
+    assert!(gradient(&quadratic, product.view()).iter().all(|slope| (slope - 1.0).abs() <= 1e-13));
+    assert!(quadratic.value(plan.view()) > 0.5);
 }
 
 #[test]
