@@ -7,14 +7,22 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
 use crate::leading_eigenpairs::{Leading, TOLERANCE, WHAT, is_complete, orthonormal_rows};
+use crate::product::product;
 use crate::symmetric_eigen::{SymmetricEigen, symmetric_eigen};
 use crate::updated_diagonal::UpdatedDiagonal;
 
 /// Vectors a block: eigenvalues of up to this multiplicity are found, and products are matrix products.
 const BLOCK: usize = 8;
+/// What one more block makes of the residual, roughly: a guess that decides about work only.
+const BLOCKWISE_GAIN: f64 = 0.1;
 
-/// None when the iteration cannot certify its answer, or would cost as much as a dense decomposition.
-pub(crate) fn by_lanczos(matrix: &UpdatedDiagonal, count: usize) -> Result<Option<Leading>> {
+/// None when the iteration cannot certify its answer, or would cost as much as a dense decomposition. `similar` is the
+/// dimension that sufficed for a similar matrix: decompositions of smaller spaces, which cost most, are then spared.
+pub(crate) fn by_lanczos(
+    matrix: &UpdatedDiagonal,
+    count: usize,
+    similar: Option<usize>,
+) -> Result<Option<Leading>> {
     let size = matrix.size();
     let most = size / 2;
     if most < 3 * count + 4 * BLOCK {
@@ -27,14 +35,16 @@ pub(crate) fn by_lanczos(matrix: &UpdatedDiagonal, count: usize) -> Result<Optio
     let start = Array2::from_shape_fn((BLOCK, size), |_| random.gen_range(-1.0..1.0_f64));
     let (mut block, _) = orthonormal_rows(start, floor);
     let step = (count / 4).max(BLOCK);
-    let mut next_check = 2 * count + 4 * BLOCK;
+    let mut next_check = similar.unwrap_or(2 * count + 4 * BLOCK).min(most);
     while block.nrows() == BLOCK && space.dimension < most {
         let (next, coupling) = space.extend(matrix, &block, floor);
         if space.dimension >= next_check {
             let ritz = symmetric_eigen(space.projected(), WHAT)?;
-            if space.largest_residual(&ritz, &coupling, count) <= TOLERANCE * ritz.values[0] {
+            let residual = space.largest_residual(&ritz, &coupling, count) / ritz.values[0];
+            if residual <= TOLERANCE {
                 let is_complete = is_complete(matrix, ritz.values.view(), count)?;
-                return Ok(is_complete.then(|| space.leading(&ritz, count)));
+                let spare = if residual <= BLOCKWISE_GAIN * TOLERANCE { BLOCK } else { 0 };
+                return Ok(is_complete.then(|| space.leading(&ritz, count, spare)));
             }
             next_check = space.dimension + step;
         }
@@ -75,19 +85,20 @@ impl KrylovSpace {
         let mut image = matrix.apply(block.view());
         // Twice is enough: once leaves what rounding makes of cancellation.
         for _ in 0..2 {
-            let overlaps = image.dot(&basis.t());
-            image -= &overlaps.dot(&basis);
+            let overlaps = product(image.view(), basis.t());
+            image -= &product(overlaps.view(), basis);
             let mut rows = self.projection.slice_mut(s![from..to, ..to]);
             rows += &overlaps;
         }
         orthonormal_rows(image, floor)
     }
 
-    fn leading(&self, ritz: &SymmetricEigen, count: usize) -> Leading {
+    fn leading(&self, ritz: &SymmetricEigen, count: usize, spare: usize) -> Leading {
         let basis = self.basis.slice(s![..self.dimension, ..]);
         Leading {
             values: ritz.values.slice(s![..count]).to_owned(),
-            vectors: ritz.vectors.slice(s![.., ..count]).t().dot(&basis),
+            vectors: product(ritz.vectors.slice(s![.., ..count]).t(), basis),
+            searched: self.dimension - spare,
         }
     }
 

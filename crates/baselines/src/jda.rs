@@ -5,13 +5,13 @@
 //! of the target samples with that pseudo-label: the eigenproblem of `mmd.rs` with M = Σ_{c=0}^C e_c e_cᵀ. The
 //! pseudo-labels come from the nearest neighbours in the last projection, the first of which is that of TCA.
 
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2, s};
 
-use crate::checks::check_labels;
-use crate::discrepancy::{ClassSums, Compared, discrepancies};
+use crate::checks::{check_dimensions, check_labels};
+use crate::discrepancy::{ClassSums, Compared, Discrepancies};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
-use crate::mmd::{MmdOptions, MmdProblem};
+use crate::mmd::{MmdOptions, MmdProblem, Projection};
 
 /// The parameters of [`Jda`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,42 +88,55 @@ impl Jda {
 
     /// Adapts in k dimensions with the penalty λ > 0.
     pub fn adapt(&self, lambda: f64, k: usize) -> Result<JdaOutcome> {
+        let (first, projected) = self.first_projection(lambda, k)?;
+        self.adapt_from(&first, &projected, k)
+    }
+
+    /// [`Jda::adapt`] for several k, whose first projections are columns of one.
+    pub fn adapt_each(&self, lambda: f64, dimensions: &[usize]) -> Result<Vec<JdaOutcome>> {
+        let Some(&largest) = dimensions.iter().max() else { return Ok(Vec::new()) };
+        let (first, projected) = self.first_projection(lambda, largest)?;
+        dimensions.iter().map(|&k| self.adapt_from(&first, &projected, k)).collect()
+    }
+
+    /// The projection without pseudo-labels, and the samples in it.
+    fn first_projection(&self, lambda: f64, k: usize) -> Result<(Projection, Array2<f64>)> {
         let (_, target) = self.problem.domains();
-        let mut step = self.step(&vec![0; target.nrows()], Compared::Domains, lambda, k)?;
-        let mut objectives = vec![step.objective];
+        let unlabelled = ClassSums::new(target, &vec![0; target.nrows()], self.classes.len());
+        let discrepancies = Discrepancies::new(&self.source_sums, &unlabelled, Compared::Domains);
+        let projection = self.problem.solve(&discrepancies, lambda, k, None)?;
+        let projected = self.problem.project(&projection)?;
+        Ok((projection, projected))
+    }
+
+    fn adapt_from(
+        &self,
+        first: &Projection,
+        projected: &Array2<f64>,
+        k: usize,
+    ) -> Result<JdaOutcome> {
+        check_dimensions(k, "the samples of the first projection", projected.ncols())?;
+        let mut objectives = vec![first.objective(k)];
+        let mut embedding = self.problem.embedding(projected.slice(s![.., ..k]));
+        let mut pseudo_classes = embedding.classify(&self.source_classes)?;
+        let mut searched = None;
         while objectives.len() < self.iterations {
-            let next = self.step(&step.pseudo_classes, Compared::DomainsAndClasses, lambda, k)?;
-            let is_settled = next.pseudo_classes == step.pseudo_classes;
-            step = next;
-            objectives.push(step.objective);
+            let (_, target) = self.problem.domains();
+            let target_sums = ClassSums::new(target, &pseudo_classes, self.classes.len());
+            let discrepancies =
+                Discrepancies::new(&self.source_sums, &target_sums, Compared::DomainsAndClasses);
+            let projection = self.problem.solve(&discrepancies, first.lambda, k, searched)?;
+            objectives.push(projection.objective(k));
+            searched = Some(projection.searched());
+            embedding = self.problem.embedding(self.problem.project(&projection)?.view());
+            let found = embedding.classify(&self.source_classes)?;
+            let is_settled = found == pseudo_classes;
+            pseudo_classes = found;
             if is_settled {
                 break;
             }
         }
-        let labels = step.pseudo_classes.iter().map(|&class| self.classes[class]).collect();
-        Ok(JdaOutcome { embedding: step.embedding, labels, objectives })
+        let labels = pseudo_classes.iter().map(|&class| self.classes[class]).collect();
+        Ok(JdaOutcome { embedding, labels, objectives })
     }
-
-    fn step(
-        &self,
-        pseudo_classes: &[usize],
-        compared: Compared,
-        lambda: f64,
-        k: usize,
-    ) -> Result<Step> {
-        let (_, target) = self.problem.domains();
-        let target_sums = ClassSums::new(target, pseudo_classes, self.classes.len());
-        let discrepancies = discrepancies(&self.source_sums, &target_sums, compared);
-        let projection = self.problem.solve(&discrepancies, lambda, k)?;
-        let embedding = self.problem.embed(&projection)?;
-        let pseudo_classes = embedding.classify(&self.source_classes)?;
-        Ok(Step { objective: projection.objective, embedding, pseudo_classes })
-    }
-}
-
-/// One projection, and the labels that it gives.
-struct Step {
-    objective: f64,
-    embedding: Embedding,
-    pseudo_classes: Vec<usize>,
 }

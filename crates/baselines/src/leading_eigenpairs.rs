@@ -25,12 +25,19 @@ pub(crate) struct Leading {
     pub(crate) values: Array1<f64>,
     /// Orthonormal eigenvectors, as rows.
     pub(crate) vectors: Array2<f64>,
+    /// The dimension of the space in which they were found, or of a smaller one that would have done.
+    pub(crate) searched: usize,
 }
 
-/// The `count` largest eigenvalues with their eigenvectors.
-pub(crate) fn leading_eigenpairs(matrix: &UpdatedDiagonal, count: usize) -> Result<Leading> {
+/// The `count` largest eigenvalues with their eigenvectors. `similar` is what was searched for those of a matrix that is
+/// nearly the same: it saves work, and changes the answer within the tolerance only.
+pub(crate) fn leading_eigenpairs(
+    matrix: &UpdatedDiagonal,
+    count: usize,
+    similar: Option<usize>,
+) -> Result<Leading> {
     let found = match by_rational_subspace(matrix, count)? {
-        None => by_lanczos(matrix, count)?,
+        None => by_lanczos(matrix, count, similar)?,
         found => found,
     };
     if let Some(found) = found {
@@ -40,6 +47,7 @@ pub(crate) fn leading_eigenpairs(matrix: &UpdatedDiagonal, count: usize) -> Resu
     Ok(Leading {
         values: values.slice_move(s![..count]),
         vectors: vectors.slice(s![.., ..count]).t().as_standard_layout().into_owned(),
+        searched: matrix.size(),
     })
 }
 
@@ -132,7 +140,7 @@ mod tests {
     fn block_lanczos_finds_the_eigenpairs_of_the_dense_decomposition() {
         let matrix = matrix(600, 60, 1.5);
         for count in [1, 10, 40] {
-            assert_is_leading(by_lanczos(&matrix, count).unwrap(), &matrix, count);
+            assert_is_leading(by_lanczos(&matrix, count, None).unwrap(), &matrix, count);
         }
     }
 
@@ -150,14 +158,14 @@ mod tests {
     #[test]
     fn missed_eigenvalues_are_noticed() {
         let matrix = diagonal(200, |place| 0.5_f64.powi(i32::try_from(place / 9).unwrap()));
-        assert!(by_lanczos(&matrix, 12).unwrap().is_none());
+        assert!(by_lanczos(&matrix, 12, None).unwrap().is_none());
     }
 
     #[test]
     fn eigenvalues_of_any_multiplicity_are_found() {
         for multiplicity in [5, 30, 300] {
             let matrix = diagonal(300, |place| 1.0 / (1 + place / multiplicity) as f64);
-            let found = leading_eigenpairs(&matrix, 12).unwrap();
+            let found = leading_eigenpairs(&matrix, 12, None).unwrap();
             assert_is_leading(Some(found), &matrix, 12);
         }
     }

@@ -1,31 +1,36 @@
 //! Projections that bring two domains' means together while they keep the variance: the eigenproblem that
 //! TCA (Pan, Tsang, Kwok & Yang, 2011) and JDA (Long, Wang, Ding, Sun & Yu, 2013) share.
 //!
-//! With all samples as the rows of X, the centring matrix H and an MMD matrix M = Σ_c e_c e_cᵀ, the projection
-//! minimises tr(Aᵀ Xᵀ M X A) + λ ‖A‖² subject to Aᵀ Xᵀ H X A = I:
+//! With all samples as the rows of X, the centring matrix H and an MMD matrix M = E Eᵀ (`discrepancy.rs`), the
+//! projection minimises tr(Aᵀ Xᵀ M X A) + λ ‖A‖² subject to Aᵀ Xᵀ H X A = I:
 //!
 //! ```text
 //! (Xᵀ M X + λ I) A = Xᵀ H X A Φ,   the k smallest eigenvalues.
 //! ```
 //!
-//! With a linear kernel K = X Xᵀ the same stands with K in the place of X, and the penalty weighs other
-//! directions. Each e_c sums to zero, so M sees centred samples H X = U S Vᵀ only, and in the coordinates
-//! y = S Vᵀ a the k largest eigenvalues are those of
+//! With a linear kernel K = X Xᵀ the same stands with K in the place of X, and the penalty weighs other directions.
+//!
+//! The samples are X = U S Vᵀ + 1 μᵀ, and the mean μ has the coordinates m = Vᵀ μ and a part of length h outside of the
+//! principal axes V. A column, or with the kernel its Xᵀ a, is V b + v h² û with û = (μ − V m) / h²: nothing else is
+//! seen by the problem. The penalty is zᵀ Q⁻¹ z for z = (b, v h²) with Q = I, with the kernel Q = Xᵀ X. With
+//! G = Eᵀ X in these coordinates and the constraint's y = S b, the best v for each b gives the eigenproblem of
 //!
 //! ```text
-//! λ (λ R + F Fᵀ)⁻¹ = R⁻¹ − R⁻¹ F (λ I + Fᵀ R⁻¹ F)⁻¹ Fᵀ R⁻¹,   F = Uᵀ [e_0 … e_C],
+//! S [Q − Q Gᵀ (λ I + G Q Gᵀ)⁻¹ G Q]_bb S y = θ y,   the k largest θ = λ/φ,
 //! ```
 //!
-//! where R⁻¹ is S², and with the kernel S (S² + n m mᵀ) S with the mean's coordinates m = Vᵀ μ. That is a
-//! diagonal with an update of rank C + 1 or C + 2: one decomposition of the samples serves every λ, k and M.
+//! a diagonal with an update of as many columns as E has, and one more with the kernel: one decomposition of the samples
+//! serves every λ, k and M. The outer factor's row of v, times S y / θ, is v.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 
 use crate::checks::{check_dimensions, check_domains, check_positive};
+use crate::discrepancy::Discrepancies;
 use crate::embedding::{Embedding, scale_rows_to_unit_norm};
 use crate::error::{Error, Result};
-use crate::leading_eigenpairs::leading_eigenpairs;
+use crate::leading_eigenpairs::{Leading, leading_eigenpairs};
 use crate::principal::PrincipalComponents;
+use crate::product::product;
 use crate::symmetric_eigen::symmetric_eigen;
 use crate::updated_diagonal::UpdatedDiagonal;
 
@@ -80,20 +85,38 @@ pub(crate) struct MmdProblem {
     coordinates: Array2<f64>,
     singular_values: Array1<f64>,
     source_samples: usize,
-    /// √n m in the kernel formulation.
-    mean_of_kernel: Option<Array1<f64>>,
-    /// The covector that takes y to the projection of the mean.
-    mean_projection: Array1<f64>,
-    scale: ProjectionScale,
-    unit_norm: bool,
+    /// m, the mean of all samples in the principal axes.
+    mean: Array1<f64>,
+    /// h², the squared length of the mean's part outside of the principal axes.
+    outside: f64,
+    options: MmdOptions,
 }
 
 /// A solution of the eigenproblem.
 pub(crate) struct Projection {
-    /// The eigenvectors y, as rows.
-    vectors: Array2<f64>,
-    /// tr(Aᵀ Xᵀ M X A) + λ ‖A‖².
-    pub(crate) objective: f64,
+    pub(crate) lambda: f64,
+    /// The eigenvectors y, as rows, and eigenvalues θ.
+    leading: Leading,
+    /// v of each eigenvector.
+    mean_coefficients: Array1<f64>,
+}
+
+impl Projection {
+    /// tr(Aᵀ Xᵀ M X A) + λ ‖A‖² of the first k columns.
+    pub(crate) fn objective(&self, k: usize) -> f64 {
+        self.leading.values.iter().take(k).map(|value| self.lambda / value).sum()
+    }
+
+    /// How large a space it was found in: a hint for the next one.
+    pub(crate) fn searched(&self) -> usize {
+        self.leading.searched
+    }
+}
+
+/// The symmetric matrix of the eigenproblem, and the row that takes θ⁻¹ y to v.
+struct Eigenproblem {
+    matrix: UpdatedDiagonal,
+    mean_row: Array1<f64>,
 }
 
 impl MmdProblem {
@@ -108,28 +131,15 @@ impl MmdProblem {
             scale_rows_to_unit_norm(&mut samples);
         }
         let components = PrincipalComponents::new(samples.view(), WHAT)?;
-        let count = samples.nrows() as f64;
         let mean = components.in_axes(components.mean.view());
-        let singular_values = components.singular_values.clone();
-        let (mean_of_kernel, mean_projection) = match options.formulation {
-            Formulation::Primal => (None, &mean / &singular_values),
-            Formulation::LinearKernel => {
-                // The penalty leaves a direction of the mean outside of the principal axes free.
-                let outside = (components.mean.dot(&components.mean) - mean.dot(&mean)).max(0.0);
-                let whitened = &mean / &(&singular_values * &singular_values);
-                let free = count * outside / (1.0 + count * mean.dot(&whitened));
-                let projection = (&mean + &(whitened * free)) / &singular_values;
-                (Some(mean * count.sqrt()), projection)
-            }
-        };
+        let outside = components.mean.dot(&components.mean) - mean.dot(&mean);
         Ok(Self {
             coordinates: components.coordinates(components.rank()),
-            singular_values,
+            singular_values: components.singular_values.clone(),
             source_samples: source.nrows(),
-            mean_of_kernel,
-            mean_projection,
-            scale: options.scale,
-            unit_norm: options.unit_norm,
+            mean,
+            outside: outside.max(0.0),
+            options,
         })
     }
 
@@ -137,89 +147,119 @@ impl MmdProblem {
         self.singular_values.len()
     }
 
-    /// The samples of the source and of the target in their principal coordinates.
+    /// The centred samples of the source and of the target in their principal coordinates.
     pub(crate) fn domains(&self) -> (ArrayView2<'_, f64>, ArrayView2<'_, f64>) {
         self.coordinates.view().split_at(Axis(0), self.source_samples)
     }
 
-    /// Solves the eigenproblem for the MMD matrix whose e_c are, in the principal coordinates, the rows of
-    /// `discrepancies`.
+    /// Solves the eigenproblem for an MMD matrix, given as it is seen by the samples of [`MmdProblem::domains`].
+    /// `similar` says what [`Projection::searched`] was for one that is nearly the same.
     pub(crate) fn solve(
         &self,
-        discrepancies: &Array2<f64>,
+        discrepancies: &Discrepancies,
         lambda: f64,
         k: usize,
+        similar: Option<usize>,
     ) -> Result<Projection> {
         check_positive("lambda", lambda)?;
         check_dimensions(k, WHAT, self.max_k())?;
-        let matrix = self.eigenproblem(discrepancies, lambda)?;
-        let leading = leading_eigenpairs(&matrix, k)?;
-        let objective = leading.values.iter().map(|value| lambda / value).sum();
-        Ok(Projection { vectors: leading.vectors, objective })
+        let Eigenproblem { matrix, mean_row } = self.eigenproblem(discrepancies, lambda)?;
+        let leading = leading_eigenpairs(&matrix, k, similar)?;
+        let mean_coefficients = leading.vectors.dot(&mean_row) / &leading.values;
+        Ok(Projection { lambda, leading, mean_coefficients })
     }
 
-    fn eigenproblem(&self, discrepancies: &Array2<f64>, lambda: f64) -> Result<UpdatedDiagonal> {
+    fn eigenproblem(&self, seen: &Discrepancies, lambda: f64) -> Result<Eigenproblem> {
         let scale = &self.singular_values;
         let squares = scale * scale;
-        // Fᵀ R⁻¹ = mapped · S, and Fᵀ R⁻¹ F = mapped · discrepanciesᵀ.
-        let (diagonal, mapped) = match &self.mean_of_kernel {
-            None => (squares, discrepancies.clone()),
-            Some(mean) => {
-                let along_mean = discrepancies.dot(mean).insert_axis(Axis(1));
+        let totals = seen.totals.view().insert_axis(Axis(1));
+        // G, whose column for v is the totals.
+        let seen_in_axes = &seen.differences + &totals.dot(&self.mean.view().insert_axis(Axis(0)));
+        // G Q: in the axes, and for v.
+        let (mapped, mapped_outside) = match self.options.formulation {
+            Formulation::Primal => (seen_in_axes.clone(), seen.totals.clone()),
+            Formulation::LinearKernel => {
+                let along_mean =
+                    (seen_in_axes.dot(&self.mean) + &seen.totals * self.outside) * self.samples();
+                let of_mean = along_mean.view().insert_axis(Axis(1));
                 let mapped =
-                    discrepancies * &squares + along_mean.dot(&mean.view().insert_axis(Axis(0)));
-                (&squares * &squares, mapped)
+                    &seen_in_axes * &squares + of_mean.dot(&self.mean.view().insert_axis(Axis(0)));
+                (mapped, along_mean)
             }
         };
-        let mut inner = mapped.dot(&discrepancies.t());
+        let mut inner = product(mapped.view(), seen_in_axes.t());
+        inner += &(mapped_outside.view().insert_axis(Axis(1)).dot(&totals.t()) * self.outside);
         let mut inner_diagonal = inner.diag_mut();
         inner_diagonal += lambda;
         let inner = symmetric_eigen(inner.view(), "the domains' discrepancies")?;
         let weights = inner.values.mapv(|value| value.max(lambda).sqrt().recip());
-        let mut updates = inner.vectors.t().dot(&(mapped * scale));
-        updates *= &weights.insert_axis(Axis(1));
-        let mut signs = Array1::from_elem(updates.nrows(), -1.0);
-        if let Some(mean) = &self.mean_of_kernel {
-            let row = (mean * scale).insert_axis(Axis(0));
-            updates = concatenate![Axis(0), updates, row];
-            signs = concatenate![Axis(0), signs, Array1::ones(1)];
-        }
-        Ok(UpdatedDiagonal { diagonal, updates, signs })
-    }
-
-    /// The length √(yᵀ R y) of the column a that belongs to each y, the rows.
-    fn lengths(&self, vectors: &Array2<f64>) -> Array1<f64> {
-        let in_axes = vectors / &self.singular_values;
-        let Some(mean) = &self.mean_of_kernel else {
-            return in_axes.map_axis(Axis(1), |row| row.dot(&row).sqrt());
-        };
-        // (S² + m mᵀ)⁻¹ by Sherman and Morrison, with √n in m.
-        let whitened = in_axes / &self.singular_values;
-        let whitened_mean = mean / &self.singular_values;
-        let along_mean = whitened_mean.dot(&whitened_mean);
-        whitened.map_axis(Axis(1), |row| {
-            let (square, overlap) = (row.dot(&row), row.dot(&whitened_mean));
-            // At least square / (1 + along_mean) by Cauchy and Schwarz, whatever cancels.
-            let rest = square - overlap * overlap / (1.0 + along_mean);
-            rest.max(square / (1.0 + along_mean)).sqrt()
+        let root = &inner.vectors * &weights;
+        let updates = product(root.t(), (mapped * scale).view());
+        let mean_row = -updates.t().dot(&root.t().dot(&mapped_outside));
+        let signs = Array1::from_elem(updates.nrows(), -1.0);
+        Ok(match self.options.formulation {
+            Formulation::Primal => Eigenproblem {
+                matrix: UpdatedDiagonal { diagonal: squares, updates, signs },
+                mean_row,
+            },
+            Formulation::LinearKernel => {
+                let of_mean = &self.mean * scale;
+                let row = (&of_mean * self.samples().sqrt()).insert_axis(Axis(0));
+                Eigenproblem {
+                    matrix: UpdatedDiagonal {
+                        diagonal: &squares * &squares,
+                        updates: concatenate![Axis(0), updates, row],
+                        signs: concatenate![Axis(0), signs, Array1::ones(1)],
+                    },
+                    mean_row: mean_row + of_mean * self.samples(),
+                }
+            }
         })
     }
 
-    /// Both domains, projected.
-    pub(crate) fn embed(&self, projection: &Projection) -> Result<Embedding> {
-        let vectors = &projection.vectors;
-        let mut projected = self.coordinates.dot(&(vectors / &self.singular_values).t());
-        projected += &vectors.dot(&self.mean_projection);
-        if self.scale == ProjectionScale::UnitNorm {
-            projected /= &self.lengths(vectors);
+    fn samples(&self) -> f64 {
+        self.coordinates.nrows() as f64
+    }
+
+    /// The length of each column of A: √(zᵀ Q⁻¹ z).
+    fn lengths(&self, projection: &Projection, in_axes: &Array2<f64>) -> Array1<f64> {
+        let of_mean = &projection.mean_coefficients;
+        let squares = |rows: &Array2<f64>| rows.map_axis(Axis(1), |row| row.dot(&row));
+        let squared = match self.options.formulation {
+            Formulation::Primal => squares(in_axes) + of_mean * of_mean * self.outside,
+            Formulation::LinearKernel => {
+                let shifts = of_mean.view().insert_axis(Axis(1));
+                let rest = in_axes - &shifts.dot(&self.mean.view().insert_axis(Axis(0)));
+                squares(&(rest / &self.singular_values)) + of_mean * of_mean / self.samples()
+            }
+        };
+        squared.mapv_into(f64::sqrt)
+    }
+
+    /// The samples' products with the projection's columns, a row for each sample.
+    pub(crate) fn project(&self, projection: &Projection) -> Result<Array2<f64>> {
+        let in_axes = &projection.leading.vectors / &self.singular_values;
+        let mut projected = product(self.coordinates.view(), in_axes.t());
+        projected += &(in_axes.dot(&self.mean) + &projection.mean_coefficients * self.outside);
+        if self.options.scale == ProjectionScale::UnitNorm {
+            projected /= &self.lengths(projection, &in_axes);
         }
         if projected.iter().any(|value| !value.is_finite()) {
             return Err(Error::Overflow);
         }
-        if self.unit_norm {
-            scale_rows_to_unit_norm(&mut projected);
-        }
-        let (source, target) = projected.view().split_at(Axis(0), self.source_samples);
-        Ok(Embedding { source: source.to_owned(), target: target.to_owned() })
+        Ok(projected)
+    }
+
+    /// Both domains from projected samples.
+    pub(crate) fn embedding(&self, projected: ArrayView2<'_, f64>) -> Embedding {
+        let (source, target) = projected.split_at(Axis(0), self.source_samples);
+        let scaled = |domain: ArrayView2<'_, f64>| {
+            let mut domain = domain.to_owned();
+            if self.options.unit_norm {
+                scale_rows_to_unit_norm(&mut domain);
+            }
+            domain
+        };
+        Embedding { source: scaled(source), target: scaled(target) }
     }
 }

@@ -8,6 +8,7 @@ use faer::Mat;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 
 use crate::error::{Error, Result};
+use crate::product::product;
 use crate::symmetric_eigen::symmetric_eigen;
 
 /// The decomposition of centred samples.
@@ -33,8 +34,11 @@ impl PrincipalComponents {
         let centred = &samples - &mean;
         let (count, width) = centred.dim();
         let has_fewer_samples = count < width;
-        let gram =
-            if has_fewer_samples { centred.dot(&centred.t()) } else { centred.t().dot(&centred) };
+        let gram = if has_fewer_samples {
+            product(centred.view(), centred.t())
+        } else {
+            product(centred.t(), centred.view())
+        };
         let eigen = symmetric_eigen(gram.view(), what)?;
         let largest = eigen.values.first().copied().unwrap_or(0.0);
         // Centring leaves rounding of the mean's size behind.
@@ -67,7 +71,7 @@ impl PrincipalComponents {
             Vectors::OfSamples(left) => {
                 &left.slice(s![.., ..k]) * &self.singular_values.slice(s![..k])
             }
-            Vectors::OfFeatures(right) => self.centred.dot(&right.slice(s![.., ..k])),
+            Vectors::OfFeatures(right) => product(self.centred.view(), right.slice(s![.., ..k])),
         }
     }
 

@@ -11,11 +11,16 @@ use ndarray::{Array1, Array2, Axis, concatenate, s};
 
 use crate::error::Result;
 use crate::leading_eigenpairs::{Leading, TOLERANCE, WHAT, is_complete, orthonormal_rows};
+use crate::product::product;
 use crate::symmetric_eigen::symmetric_eigen;
 use crate::updated_diagonal::UpdatedDiagonal;
 
 /// How much is tried, in this order.
-const EFFORTS: [Effort; 2] = [Effort { poles: 8, margin: 40 }, Effort { poles: 12, margin: 80 }];
+const EFFORTS: [Effort; 3] = [
+    Effort { poles: 4, margin: 24 },
+    Effort { poles: 8, margin: 40 },
+    Effort { poles: 12, margin: 80 },
+];
 /// A direction of the tail that is shorter than this, beside those before it, is rounding.
 const FLOOR: f64 = 1e-11;
 
@@ -69,7 +74,7 @@ fn with_effort(
             }
         }
         for _ in 0..2 {
-            rows -= &rows.dot(&tail.t()).dot(&tail);
+            rows -= &product(product(rows.view(), tail.t()).view(), tail.view());
         }
         tail = concatenate![Axis(0), tail, orthonormal_rows(rows, FLOOR).0];
     }
@@ -80,23 +85,23 @@ fn with_effort(
         updates: concatenate![
             Axis(1),
             matrix.updates.slice(s![.., ..head]),
-            tail_updates.dot(&tail.t())
+            product(tail_updates, tail.t())
         ],
         signs: matrix.signs.clone(),
     };
     let mut dense = projected.dense();
     let mut corner = dense.slice_mut(s![head.., head..]);
-    corner += &(&tail * &tail_diagonal).dot(&tail.t());
+    corner += &product((&tail * &tail_diagonal).view(), tail.t());
 
     let ritz = symmetric_eigen(dense.view(), WHAT)?;
     let values = ritz.values.slice(s![..count]).to_owned();
     let (in_head, in_tail) = ritz.vectors.slice(s![.., ..count]).split_at(Axis(0), head);
-    let vectors = concatenate![Axis(1), in_head.t(), in_tail.t().dot(&tail)];
+    let vectors = concatenate![Axis(1), in_head.t(), product(in_tail.t(), tail.view())];
     let residual = matrix.apply(vectors.view()) - &vectors * &values.view().insert_axis(Axis(1));
     let limit = (TOLERANCE * values[0]).powi(2);
     let is_accurate = residual.rows().into_iter().all(|row| row.dot(&row) <= limit);
     let is_certain = is_accurate && is_complete(matrix, ritz.values.view(), count)?;
-    Ok(is_certain.then_some(Leading { values, vectors }))
+    Ok(is_certain.then_some(Leading { values, vectors, searched: dense.nrows() }))
 }
 
 /// Poles between the largest and the last of the leading eigenvalues, in geometric distances from the tail.

@@ -4,9 +4,9 @@
 //! The projection that brings the two domains' means together while it keeps the variance: the eigenproblem
 //! of `mmd.rs` with M = e_0 e_0ᵀ. In the publication λ is called μ and the kernel formulation is used.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 
-use crate::discrepancy::{ClassSums, Compared, discrepancies};
+use crate::discrepancy::{ClassSums, Compared, Discrepancies};
 use crate::embedding::Embedding;
 use crate::error::Result;
 use crate::mmd::{MmdOptions, MmdProblem};
@@ -15,7 +15,7 @@ use crate::mmd::{MmdOptions, MmdProblem};
 #[derive(Debug)]
 pub struct Tca {
     problem: MmdProblem,
-    discrepancies: Array2<f64>,
+    discrepancies: Discrepancies,
 }
 
 impl Tca {
@@ -29,7 +29,7 @@ impl Tca {
         let (source, target) = problem.domains();
         let whole =
             |domain: ArrayView2<'_, f64>| ClassSums::new(domain, &vec![0; domain.nrows()], 1);
-        let discrepancies = discrepancies(&whole(source), &whole(target), Compared::Domains);
+        let discrepancies = Discrepancies::new(&whole(source), &whole(target), Compared::Domains);
         Ok(Self { problem, discrepancies })
     }
 
@@ -41,6 +41,7 @@ impl Tca {
 
     /// Both domains, projected to k dimensions with the penalty λ > 0.
     pub fn embed(&self, lambda: f64, k: usize) -> Result<Embedding> {
-        self.problem.embed(&self.problem.solve(&self.discrepancies, lambda, k)?)
+        let projection = self.problem.solve(&self.discrepancies, lambda, k, None)?;
+        Ok(self.problem.embedding(self.problem.project(&projection)?.view()))
     }
 }

@@ -5,6 +5,7 @@
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use crate::error::Result;
+use crate::product::product;
 use crate::symmetric_eigen::symmetric_eigen;
 
 /// A diagonal with an update of low rank.
@@ -23,13 +24,13 @@ impl UpdatedDiagonal {
 
     /// A times each row.
     pub(crate) fn apply(&self, rows: ArrayView2<'_, f64>) -> Array2<f64> {
-        let overlaps = rows.dot(&self.updates.t()) * &self.signs;
-        &rows * &self.diagonal + overlaps.dot(&self.updates)
+        let overlaps = product(rows, self.updates.t()) * &self.signs;
+        &rows * &self.diagonal + product(overlaps.view(), self.updates.view())
     }
 
     pub(crate) fn dense(&self) -> Array2<f64> {
         let signed = &self.updates * &self.signs.view().insert_axis(Axis(1));
-        let mut dense = signed.t().dot(&self.updates);
+        let mut dense = product(signed.t(), self.updates.view());
         let mut diagonal = dense.diag_mut();
         diagonal += &self.diagonal;
         dense
@@ -41,7 +42,7 @@ impl UpdatedDiagonal {
     /// together, and that of −Σ and of Δ + C Σ Cᵀ = A − shift together (Sylvester, Haynsworth).
     pub(crate) fn count_above(&self, shift: f64) -> Result<usize> {
         let inverse = self.diagonal.mapv(|entry| (entry - shift).recip());
-        let mut complement = -(&self.updates * &inverse).dot(&self.updates.t());
+        let mut complement = -product((&self.updates * &inverse).view(), self.updates.t());
         let mut diagonal = complement.diag_mut();
         diagonal -= &self.signs;
         let complement = symmetric_eigen(complement.view(), "the inertia of the updates")?;

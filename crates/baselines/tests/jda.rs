@@ -27,7 +27,7 @@ fn stacked(embedding: &Embedding) -> Array2<f64> {
     concatenate![Axis(0), embedding.source, embedding.target]
 }
 
-/// M, divided by its Frobenius norm.
+/// M = C M_0 + Σ_c M_c, divided by its Frobenius norm; without labels of the target M_0 alone.
 fn mmd_matrix(source: &[usize], target: Option<&[usize]>, targets: usize) -> Array2<f64> {
     let sources = source.len();
     let weight = |in_source: &dyn Fn(usize) -> bool, in_target: &dyn Fn(usize) -> bool| {
@@ -44,10 +44,11 @@ fn mmd_matrix(source: &[usize], target: Option<&[usize]>, targets: usize) -> Arr
         column.dot(&column.t())
     };
     let mut matrix = weight(&|_| true, &|_| true);
-    for class in 0..=source.iter().copied().max().unwrap() {
-        if let Some(target) = target
-            && target.contains(&class)
-        {
+    if let Some(target) = target {
+        let classes = source.iter().copied().max().unwrap() + 1;
+        matrix *= classes as f64;
+        for class in 0..classes {
+            // Without target samples, the entries between source samples remain.
             matrix += &weight(&|sample| source[sample] == class, &|sample| target[sample] == class);
         }
     }
@@ -216,18 +217,50 @@ fn labels_are_names_and_samples_may_be_zero() {
 }
 
 #[test]
-fn a_class_without_pseudo_labels_is_left_out() {
-    // The target is one class only; the other two keep no target sample.
-    let (source, labels) = classes(10, 3, 12, 0.0, 1);
-    let (target, truth) = classes(10, 3, 12, 0.0, 2);
-    let members: Vec<usize> = (0..truth.len()).filter(|&sample| truth[sample] == 1).collect();
-    let target = target.select(Axis(0), &members);
-    let outcome = Jda::new(source.view(), &labels, target.view(), JdaOptions::default())
-        .unwrap()
-        .adapt(1.0, 3)
-        .unwrap();
-    assert!(outcome.objectives.iter().all(|objective| objective.is_finite()));
-    assert!(stacked(&outcome.embedding).iter().all(|value| value.is_finite()));
+fn a_class_without_pseudo_labels_keeps_the_entries_of_its_source_samples() {
+    // Fewer features than samples, and more, where the mean has a part outside of the principal axes.
+    for (per_class, width) in [(10, 12), (6, 60)] {
+        let (source, labels) = classes(per_class, 3, width, 0.0, 1);
+        // Two samples have two labels at most.
+        let target = classes(per_class, 3, width, 0.0, 2).0.slice_move(s![..2, ..]);
+        let samples = concatenate![Axis(0), source, target];
+        for options in readings() {
+            let after = |iterations| {
+                let options = JdaOptions { mmd: options, iterations };
+                Jda::new(source.view(), &labels, target.view(), options)
+                    .unwrap()
+                    .adapt(0.1, 3)
+                    .unwrap()
+            };
+            let (first, second) = (after(1), after(2));
+            let mmd = mmd_matrix(&labels, Some(&first.labels), target.nrows());
+            let (expected, objective) = by_dense_matrices(&samples, &mmd, options, 0.1, 3);
+            let ours = stacked(&second.embedding);
+            assert_close(&products(&ours, &ours), &products(&expected, &expected), 1e-6);
+            assert!((second.objectives[1] / objective - 1.0).abs() < 1e-7);
+        }
+    }
+}
+
+#[test]
+fn several_dimensions_together_are_each_alone() {
+    let (source, labels) = classes(40, 3, 130, 0.0, 1);
+    let (target, _) = classes(40, 3, 130, 0.5, 2);
+    let jda = Jda::new(source.view(), &labels, target.view(), JdaOptions::default()).unwrap();
+    let dimensions = [10, 2, 5];
+    let together = jda.adapt_each(0.1, &dimensions).unwrap();
+    assert_eq!(together.len(), dimensions.len());
+    for (outcome, k) in together.iter().zip(dimensions) {
+        let alone = jda.adapt(0.1, k).unwrap();
+        assert_eq!(outcome.labels, alone.labels);
+        let (ours, expected) = (stacked(&outcome.embedding), stacked(&alone.embedding));
+        assert_close(&products(&ours, &ours), &products(&expected, &expected), 1e-6);
+        for (objective, expected) in outcome.objectives.iter().zip(&alone.objectives) {
+            assert!((objective / expected - 1.0).abs() < 1e-7);
+        }
+    }
+    assert!(jda.adapt_each(0.1, &[]).unwrap().is_empty());
+    assert!(matches!(jda.adapt_each(0.1, &[0, 3]).unwrap_err(), Error::Dimensions { .. }));
 }
 
 #[test]

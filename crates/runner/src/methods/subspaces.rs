@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use baselines::{
     CoralOptions, Embedding, Gfk, Jda, JdaOptions, MmdOptions, Pca, PcaOptions, SubspaceAlignment,
     Tca, Tsl, TslOptions,
@@ -82,8 +82,23 @@ pub fn jda(problem: &Problem<'_>, _: &MethodConfig, points: &[Point]) -> Result<
     let source = problem.source;
     let jda =
         Jda::new(source.features.view(), &source.labels, problem.target, JdaOptions::default())?;
+    // The points of one λ share their first projection.
+    let mut found: HashMap<(u64, usize), Embedding> = HashMap::new();
     in_embeddings(problem, points, |point| {
-        Ok(jda.adapt(point.get("lambda"), point.count("k"))?.embedding)
+        let lambda = point.get("lambda");
+        let place = |k| (lambda.to_bits(), k);
+        if let Some(embedding) = found.remove(&place(point.count("k"))) {
+            return Ok(embedding);
+        }
+        let of_lambda = points.iter().filter(|other| other.get("lambda") == lambda);
+        let mut dimensions: Vec<usize> = of_lambda.map(|other| other.count("k")).collect();
+        dimensions.sort_unstable();
+        dimensions.dedup();
+        let outcomes = jda.adapt_each(lambda, &dimensions)?;
+        found.extend(
+            dimensions.iter().zip(outcomes).map(|(&k, outcome)| (place(k), outcome.embedding)),
+        );
+        found.remove(&place(point.count("k"))).context("a grid point is asked for twice")
     })
 }
 
