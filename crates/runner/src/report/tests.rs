@@ -1,0 +1,1 @@
+//! What the whole page has to hold.
