@@ -47,8 +47,8 @@ impl History {
         if !path.exists() {
             return Ok(None);
         }
-        let text = fs::read_to_string(&path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let history = serde_json::from_str(&text)
             .with_context(|| format!("{} is not a history: remove it", path.display()))?;
         Ok(Some(history))

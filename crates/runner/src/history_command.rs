@@ -49,7 +49,8 @@ pub fn run(arguments: &HistoryArguments, location: &DataLocation) -> Result<()> 
             solution.iterations
         );
     }
-    let steps = solution.history.iter().map(|step| Step { objective: step.objective, gap: step.gap });
+    let steps =
+        solution.history.iter().map(|step| Step { objective: step.objective, gap: step.gap });
     let history = History {
         key: record.key.clone(),
         title: method.title.clone(),
@@ -88,9 +89,10 @@ fn unit<'a>(
     method: &MethodConfig,
     arguments: &HistoryArguments,
 ) -> Result<(&'a Record, &'a UnitScores)> {
-    let pair = arguments.pair.as_ref().map(|pair| {
-        if pair.contains("->") { pair.clone() } else { pair.replacen('-', "->", 1) }
-    });
+    let pair = arguments
+        .pair
+        .as_ref()
+        .map(|pair| if pair.contains("->") { pair.clone() } else { pair.replacen('-', "->", 1) });
     let is_asked = |record: &&Record| {
         record.method == method.id
             && record.trial == arguments.trial
@@ -112,12 +114,11 @@ fn unit<'a>(
 
 fn block_of(experiment: &Experiment, record: &Record) -> Result<(usize, Pair)> {
     let places = experiment.blocks.iter().enumerate();
-    let mut found = places.filter(|(_, block)| block.prefix == record.prefix).filter_map(
-        |(place, block)| {
+    let mut found =
+        places.filter(|(_, block)| block.prefix == record.prefix).filter_map(|(place, block)| {
             let pair = block.pairs.iter().find(|pair| pair.to_string() == record.pair)?;
             Some((place, pair.clone()))
-        },
-    );
+        });
     found.next().with_context(|| format!("the manifest has no pair {}", record.pair))
 }
 

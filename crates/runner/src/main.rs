@@ -59,9 +59,7 @@ fn run() -> anyhow::Result<()> {
         Some(cli::Command::Tables { folders }) => tables_command::run(&folders),
         Some(cli::Command::Compare { first, second }) => compare_command::run(&first, &second),
         Some(cli::Command::Report { folders }) => report_command::run(&folders),
-        Some(cli::Command::History(history)) => {
-            history_command::run(&history, &arguments.location)
-        }
+        Some(cli::Command::History(history)) => history_command::run(&history, &arguments.location),
         Some(cli::Command::Figures { out }) => figures_command::run(&out, &arguments.location),
         None => run_command::run(&arguments.run, &arguments.location),
     }

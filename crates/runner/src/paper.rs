@@ -62,7 +62,8 @@ impl PaperTable {
     pub fn means(&self, pair: &str, prefix: &str, title: &str) -> Option<(f64, f64)> {
         let rows = self.block_of(pair)?;
         let lines = || self.csv.lines();
-        let last = lines().position(|line| line.split(',').next() == rows.last().map(String::as_str))?;
+        let last =
+            lines().position(|line| line.split(',').next() == rows.last().map(String::as_str))?;
         let name = self.name_of(prefix, title);
         let column = lines().next()?.split(',').position(|own| own == name)?;
         let below = lines().nth(last + 1).filter(|line| line.starts_with("mean,"))?;
@@ -100,9 +101,13 @@ impl PaperTable {
             Layout::Angles => {
                 self.csv.lines().skip(1).filter_map(|line| line.split(',').next()).collect()
             }
-            Layout::Pairs | Layout::Decaf => {
-                self.csv.lines().next().into_iter().flat_map(|line| line.split(',').skip(1)).collect()
-            }
+            Layout::Pairs | Layout::Decaf => self
+                .csv
+                .lines()
+                .next()
+                .into_iter()
+                .flat_map(|line| line.split(',').skip(1))
+                .collect(),
         }
     }
 

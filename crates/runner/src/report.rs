@@ -75,9 +75,10 @@ pub fn write(folders: &[&Path]) -> Result<()> {
         all.iter().map(|(results, history)| Subject::of(results, history.as_ref())).collect();
     let first = folders.first().context("name a folder of results, for example results/office")?;
     let figures = embedded::figures(first)?;
-    let command = folders.iter().fold("cargo run -p runner -- report".to_owned(), |command, folder| {
-        format!("{command} {}", folder.display())
-    });
+    let command =
+        folders.iter().fold("cargo run -p runner -- report".to_owned(), |command, folder| {
+            format!("{command} {}", folder.display())
+        });
     let path = first.join(FILE);
     fs::write(&path, page::page(&subjects, &figures, &command)?)
         .with_context(|| format!("cannot write {}", path.display()))

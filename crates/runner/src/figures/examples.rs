@@ -69,10 +69,15 @@ fn picture(domain: &Domain, sample: usize, by_columns: bool) -> Result<Vec<u8>> 
     let features = domain.features();
     let values = features.row(sample);
     let side = (1..=values.len()).find(|side| side * side >= values.len()).unwrap_or(1);
-    anyhow::ensure!(side * side == values.len(), "{} features are not a square picture", values.len());
-    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(*value), high.max(*value))
-    });
+    anyhow::ensure!(
+        side * side == values.len(),
+        "{} features are not a square picture",
+        values.len()
+    );
+    let (low, high) =
+        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(*value), high.max(*value))
+        });
     let range = if high > low { high - low } else { 1.0 };
     let pixel = |place: usize| {
         let place = if by_columns { place % side * side + place / side } else { place };

@@ -22,17 +22,15 @@ const LAMBDA: f64 = 0.05;
 const ETA: f64 = 0.2;
 
 pub fn draw(_: &Library) -> Result<String> {
-    let cloud = |count: usize, centre: [f64; 2], angle: f64| ellipse(count, centre, [1.25, 0.45], angle);
-    let source = concatenate![
-        Axis(0),
-        cloud(SIZES.0, [-1.3, 1.2], 10.0),
-        cloud(SIZES.0, [-1.3, -0.5], 10.0)
-    ];
-    // The target: turned by about 50°, moved and a little wider.
+    let cloud =
+        |count: usize, centre: [f64; 2], angle: f64| ellipse(count, centre, [0.95, 0.45], angle);
+    let source =
+        concatenate![Axis(0), cloud(SIZES.0, [-1.6, 1.3], 0.0), cloud(SIZES.0, [-1.6, -0.9], 0.0)];
+    // The target: the source turned by −40° about its centre, and moved.
     let target = concatenate![
         Axis(0),
-        cloud(SIZES.1, [0.35, 0.75], 60.0),
-        cloud(SIZES.1, [1.75, -0.35], 60.0)
+        cloud(SIZES.1, [1.9, 0.34], -40.0),
+        cloud(SIZES.1, [0.5, -1.34], -40.0)
     ];
     let labels: Vec<usize> = (0..2 * SIZES.0).map(|place| place / SIZES.0).collect();
     let cost = cost_matrix(source.view(), target.view(), Metric::SquaredEuclidean)?;
@@ -52,8 +50,8 @@ pub fn draw(_: &Library) -> Result<String> {
     let panel = |place: f64| Panel {
         at: (10.0 + 310.0 * place, 10.0),
         size: 300.0,
-        from: (-3.0, -2.5),
-        width: 5.8,
+        from: (-2.9, -2.9),
+        width: 5.9,
     };
     let mut drawing = Drawing::new(940.0, 340.0);
     let classify = |samples: &ndarray::Array2<f64>, queries: ndarray::ArrayView2<'_, f64>| {

@@ -53,8 +53,12 @@ struct Drawn {
 }
 
 fn panel(place: usize, pair: &Pair, tasks: &Tasks, method: &'static Method) -> Result<Drawn> {
-    let panel =
-        Panel { at: (10.0 + 250.0 * place as f64, 10.0), size: 240.0, from: (-1.35, -1.6), width: 3.7 };
+    let panel = Panel {
+        at: (10.0 + 250.0 * place as f64, 10.0),
+        size: 240.0,
+        from: (-1.35, -1.6),
+        width: 3.7,
+    };
     let config = MethodConfig::of_paper(method);
     let task = tasks.task(pair, 0)?;
     let (chosen, title) = if pair.target == pair.source {
@@ -72,7 +76,8 @@ fn panel(place: usize, pair: &Pair, tasks: &Tasks, method: &'static Method) -> R
             }
         }
         let point = points[best.0].clone();
-        let text = format!("{}°, λ = {}, η = {}", pair.target, point.get("lambda"), point.get("eta"));
+        let text =
+            format!("{}°, λ = {}, η = {}", pair.target, point.get("lambda"), point.get("eta"));
         (Some(point), text)
     };
     Ok(Drawn { panel, title, task, config, method, chosen })

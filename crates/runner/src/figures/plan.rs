@@ -18,11 +18,10 @@ pub fn draw(_: &Library) -> Result<String> {
     let target = ellipse(SIZES.1, [1.6, 0.3], [1.5, 0.6], -25.0);
     let cost = cost_matrix(source.view(), target.view(), Metric::SquaredEuclidean)?;
     let (source_mass, target_mass) = (uniform_mass(SIZES.0), uniform_mass(SIZES.1));
-    let solution =
-        solve_exact(cost.view(), &source_mass, &target_mass, &ExactOptions::default())?;
+    let solution = solve_exact(cost.view(), &source_mass, &target_mass, &ExactOptions::default())?;
 
-    let panel = Panel { at: (10.0, 10.0), size: 460.0, from: (-3.0, -2.9), width: 6.2 };
-    let mut drawing = Drawing::new(480.0, 400.0);
+    let panel = Panel { at: (10.0, -170.0), size: 460.0, from: (-2.4, -2.0), width: 5.6 };
+    let mut drawing = Drawing::new(480.0, 300.0);
     for entry in solution.plan.iter().filter(|entry| entry.mass > 0.0) {
         let ends = (source.row(entry.source), target.row(entry.target));
         drawing.line(panel.place(ends.0), panel.place(ends.1), "link");

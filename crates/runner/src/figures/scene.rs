@@ -75,27 +75,29 @@ impl Panel {
             let mut start = 0;
             for column in 1..=SIDE {
                 if column == SIDE || label(column, row) != label(start, row) {
-                    let (x, y) = corner(start, row + 1);
                     let width = (column - start) as f64 * size;
-                    drawing.rectangle((x, y), (width, size), CLASSES[label(start, row)][1], "", "");
-                    if column < SIDE {
-                        drawing.line(corner(column, row), corner(column, row + 1), "boundary");
-                    }
+                    let class = CLASSES[label(start, row)][1];
+                    drawing.rectangle(corner(start, row + 1), (width, size), class, "", "");
                     start = column;
                 }
             }
         }
-        for row in 1..SIDE {
-            let differs = |column: usize| label(column, row) != label(column, row - 1);
-            let mut column = 0;
-            while column < SIDE {
-                let run = (column..SIDE).take_while(|&place| differs(place)).count();
-                if run > 0 {
-                    drawing.line(corner(column, row), corner(column + run, row), "boundary");
-                }
-                column += run.max(1);
-            }
+        // Marching squares: between four neighbours, the boundary joins the middles of the sides that it crosses.
+        let mut boundary = Vec::new();
+        for (row, column) in (1..SIDE).flat_map(|row| (1..SIDE).map(move |column| (row, column))) {
+            let (x, y) = corner(column, row);
+            let half = size / 2.0;
+            let around =
+                [(column - 1, row - 1), (column, row - 1), (column, row), (column - 1, row)]
+                    .map(|(column, row)| label(column, row));
+            let sides = [(x, y + half), (x + half, y), (x, y - half), (x - half, y)];
+            let crossed: Vec<(f64, f64)> = (0..4)
+                .filter(|&side| around[side] != around[(side + 1) % 4])
+                .map(|side| sides[side])
+                .collect();
+            boundary.extend(crossed.chunks_exact(2).map(|ends| (ends[0], ends[1])));
         }
+        drawing.segments(&boundary, "boundary");
         Ok(())
     }
 }

@@ -95,7 +95,8 @@ mod tests {
         let configs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
         for name in ["office", "decaf", "semi_supervised", "two_moons", "quick", "costs"] {
             let arguments = RunArguments::default();
-            let first = Experiment::load(&configs.join(format!("{name}.toml")), &arguments).unwrap();
+            let first =
+                Experiment::load(&configs.join(format!("{name}.toml")), &arguments).unwrap();
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(format!("{name}.toml"));
             std::fs::write(&path, config_text(&first).unwrap()).unwrap();

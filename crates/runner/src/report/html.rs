@@ -11,7 +11,9 @@ pub fn escape(text: &str) -> String {
             '"' => escaped += "&quot;",
             '\'' => escaped += "&#39;",
             // XML has no place for these, not even escaped.
-            control if control.is_control() && !"\n\t".contains(control) => escaped.push('\u{fffd}'),
+            control if control.is_control() && !"\n\t".contains(control) => {
+                escaped.push('\u{fffd}')
+            }
             other => escaped.push(other),
         }
     }

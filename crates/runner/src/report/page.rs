@@ -83,10 +83,7 @@ fn section(place: usize, subject: &Subject<'_>, command: &str) -> Result<String>
     );
     html += &convergence(subject);
     html += &wide("Time", plots::times(subject).as_slice());
-    html += &format!(
-        "<h3>Provenance</h3>{}\n</section>\n",
-        provenance(subject, command)?
-    );
+    html += &format!("<h3>Provenance</h3>{}\n</section>\n", provenance(subject, command)?);
     Ok(html)
 }
 
@@ -153,7 +150,9 @@ fn gallery(title: &str, note: &str, plots: &[Plot]) -> String {
         return String::new();
     }
     let figures: String = plots.iter().map(|plot| plot_html(plot, "small")).collect();
-    format!("<h3>{title}</h3>\n<p class=\"note\">{note}</p>\n<div class=\"gallery\">{figures}</div>\n")
+    format!(
+        "<h3>{title}</h3>\n<p class=\"note\">{note}</p>\n<div class=\"gallery\">{figures}</div>\n"
+    )
 }
 
 /// How the solvers ended: a table, where they did not converge, and how the iterations went.
@@ -209,5 +208,7 @@ fn figure_section(figures: &[Figure]) -> String {
             )
         })
         .collect();
-    format!("<section id=\"figures\">\n<h2>The paper’s figures, from our own runs</h2>\n{figures}</section>\n")
+    format!(
+        "<section id=\"figures\">\n<h2>The paper’s figures, from our own runs</h2>\n{figures}</section>\n"
+    )
 }

@@ -36,7 +36,9 @@ pub fn provenance(subject: &Subject<'_>, report_command: &str) -> Result<String>
     let config = match config_text(&manifest.experiment) {
         Ok(text) => copied("config", &text),
         // A seed beyond TOML's integers, for example: the manifest still has everything.
-        Err(_) => "<p>This experiment cannot be written as a config; the manifest has it.</p>".into(),
+        Err(_) => {
+            "<p>This experiment cannot be written as a config; the manifest has it.</p>".into()
+        }
     };
     Ok(format!(
         "<h4>Make these results again</h4>{}<h4>Make this page again</h4>{}\

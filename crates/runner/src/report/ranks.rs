@@ -37,8 +37,11 @@ impl Ranking {
         let statistic = 12.0 * n / (k * (k + 1.0)) * (squares - k * (k + 1.0).powi(2) / 4.0);
         let ties: f64 = rows.iter().map(|row| tie_term(row)).sum();
         let correction = 1.0 - ties / (n * (k.powi(3) - k));
-        let p_value =
-            if correction > 0.0 { chi_squared_tail(statistic / correction, methods - 1) } else { 1.0 };
+        let p_value = if correction > 0.0 {
+            chi_squared_tail(statistic / correction, methods - 1)
+        } else {
+            1.0
+        };
         let critical_difference =
             studentized_range_quantile(methods) / SQRT_2 * (k * (k + 1.0) / (6.0 * n)).sqrt();
         Some(Self { rows: rows.len(), mean_ranks, p_value, critical_difference })

@@ -12,8 +12,7 @@ impl Scale {
     /// Maps the first value to the first place and the last to the last.
     pub fn linear(values: (f64, f64), places: (f64, f64)) -> Self {
         // A scale of one value has room around it.
-        let values =
-            if values.0 == values.1 { (values.0 - 0.5, values.1 + 0.5) } else { values };
+        let values = if values.0 == values.1 { (values.0 - 0.5, values.1 + 0.5) } else { values };
         Self { values, places, is_logarithmic: false }
     }
 
@@ -27,8 +26,7 @@ impl Scale {
 
     /// Where a value is; what is outside is at the end.
     pub fn at(&self, value: f64) -> f64 {
-        let value =
-            if self.is_logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value };
+        let value = if self.is_logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value };
         let share = (value - self.values.0) / (self.values.1 - self.values.0);
         self.places.0 + share.clamp(0.0, 1.0) * (self.places.1 - self.places.0)
     }
@@ -91,12 +89,17 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_inside() {
-        let texts = |scale: Scale| {
-            scale.ticks(5).into_iter().map(|(_, text)| text).collect::<Vec<_>>()
-        };
+        let texts =
+            |scale: Scale| scale.ticks(5).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
         assert_eq!(texts(Scale::linear((23.0, 48.0), (0.0, 1.0))), ["25", "30", "35", "40", "45"]);
-        assert_eq!(texts(Scale::linear((0.0, 0.5), (0.0, 1.0))), ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
-        assert_eq!(texts(Scale::logarithmic((0.02, 300.0), (0.0, 1.0))), ["0.01", "0.1", "1", "10", "100", "1000"]);
+        assert_eq!(
+            texts(Scale::linear((0.0, 0.5), (0.0, 1.0))),
+            ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5"]
+        );
+        assert_eq!(
+            texts(Scale::logarithmic((0.02, 300.0), (0.0, 1.0))),
+            ["0.01", "0.1", "1", "10", "100", "1000"]
+        );
         let scale = Scale::logarithmic((1.0, 100.0), (0.0, 10.0));
         assert!((scale.at(10.0) - 5.0).abs() < 1e-12 && scale.at(0.0) == 0.0);
     }

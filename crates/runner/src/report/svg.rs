@@ -34,6 +34,17 @@ impl Drawing {
         self.body += &format!("<polyline class=\"{class}\" points=\"{}\"/>", points.join(" "));
     }
 
+    /// Many lines at once.
+    pub fn segments(&mut self, segments: &[(At, At)], class: &str) {
+        let path: String = segments
+            .iter()
+            .map(|(from, to)| {
+                format!("M{} {}L{} {}", number(from.0), number(from.1), number(to.0), number(to.1))
+            })
+            .collect();
+        self.body += &format!("<path class=\"{class}\" d=\"{path}\"/>");
+    }
+
     /// A disc; `hint` is shown while the pointer is over it, unless it is empty.
     pub fn disc(&mut self, at: At, radius: f64, class: &str, hint: &str) {
         let shape = format!(

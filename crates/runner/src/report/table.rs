@@ -9,12 +9,14 @@ use crate::scores::{Cell, Section};
 use crate::table::MEAN;
 
 /// The difference, in points, at which a cell has its full colour.
-const FULL_COLOUR: f64 = 10.0;
+const FULL_COLOUR: f64 = 6.0;
 
 /// One cell, ours and the paper's as fractions of right labels.
 #[derive(Debug, Clone, Default)]
 struct Entry {
     ours: Option<f64>,
+    /// Ours as `table.csv` has it.
+    text: String,
     error: Option<f64>,
     /// The difference to the paper, and the paper's own.
     paper: Option<(f64, f64)>,
@@ -72,6 +74,10 @@ fn section_rows(subject: &Subject<'_>, section: &Section<'_>) -> Vec<Row> {
                 let ours = cell.as_ref().map(Cell::mean);
                 Entry {
                     ours,
+                    text: cell
+                        .as_ref()
+                        .map(|cell| shown(cell, subject.has_angles))
+                        .unwrap_or_default(),
                     error: cell.as_ref().and_then(Cell::standard_error),
                     paper: ours.zip(paper(pair, place)).map(|(ours, paper)| (ours - paper, paper)),
                     ..Entry::default()
@@ -88,8 +94,10 @@ fn section_rows(subject: &Subject<'_>, section: &Section<'_>) -> Vec<Row> {
             let mean = |part: fn(&(f64, f64)) -> f64| {
                 compared.iter().map(part).sum::<f64>() / compared.len() as f64
             };
+            let ours = section.mean(place);
             Entry {
-                ours: section.mean(place),
+                ours,
+                text: ours.map(|mean| percent(&Cell(vec![mean]))).unwrap_or_default(),
                 error: section.trial_means(place).and_then(|cell| cell.standard_error()),
                 paper: (!compared.is_empty()).then(|| (mean(|pair| pair.0), mean(|pair| pair.1))),
                 ..Entry::default()
@@ -122,6 +130,11 @@ fn rank_entries(row: &mut Row, subject: &Subject<'_>) {
     }
 }
 
+/// A cell as `table.csv` has it.
+fn shown(cell: &Cell, is_error_rate: bool) -> String {
+    if is_error_rate { rate(&cell.complement()) } else { percent(cell) }
+}
+
 /// Methods down, angles across.
 fn turned(names: &[String], groups: Vec<Vec<Row>>) -> (Vec<String>, Vec<Vec<Row>>) {
     let rows: Vec<Row> = groups.into_iter().flatten().collect();
@@ -149,12 +162,9 @@ fn row_html(row: &Row, is_error_rate: bool) -> String {
 }
 
 fn cell_html(entry: &Entry, is_error_rate: bool) -> String {
-    let Some(ours) = entry.ours else {
-        return "<td class=\"missing\" title=\"A trial is missing or failed\"></td>".into();
-    };
-    let show = |value: f64| {
-        if is_error_rate { rate(&Cell(vec![1.0 - value])) } else { percent(&Cell(vec![value])) }
-    };
+    if entry.ours.is_none() {
+        return "<td class=\"missing\"></td>".into();
+    }
     let error = entry.error.map(|error| {
         if is_error_rate { format!("{error:.3}") } else { format!("{:.2}", 100.0 * error) }
     });
@@ -174,9 +184,9 @@ fn cell_html(entry: &Entry, is_error_rate: bool) -> String {
         class += if points >= 0.0 { " above" } else { " below" };
         let strength = (100.0 * points.abs() / FULL_COLOUR).min(1.0);
         style = format!(" style=\"--strength:{strength:.2}\"");
-        hint = format!("paper: {}", show(paper));
+        hint = format!("paper: {}", shown(&Cell(vec![paper]), is_error_rate));
     }
-    let value = show(ours);
+    let value = &entry.text;
     format!(
         "<td class=\"{}\"{style} title=\"{hint}\" data-value=\"{value}\" data-error=\"{}\" \
          data-difference=\"{}\" data-rank=\"{rank}\">{value}</td>",

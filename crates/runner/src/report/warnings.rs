@@ -93,8 +93,7 @@ fn not_run(subject: &Subject<'_>) -> Vec<String> {
             }
         }
     }
-    let missing: Vec<&str> =
-        titles.into_iter().filter(|title| !present.contains(*title)).collect();
+    let missing: Vec<&str> = titles.into_iter().filter(|title| !present.contains(*title)).collect();
     if !missing.is_empty() {
         sentences.push(format!("Columns of the paper that are not here: {}.", missing.join(", ")));
     }
@@ -124,9 +123,8 @@ fn misprints(subject: &Subject<'_>) -> Option<String> {
     for section in &subject.scores.sections {
         for (column, block) in subject.scores.columns.iter().zip(&section.blocks) {
             let table = block.and_then(|block| PaperTable::of_block(block, classifier));
-            let means = table.and_then(|table| {
-                table.means(section.pairs.first()?, column.prefix, column.title)
-            });
+            let means = table
+                .and_then(|table| table.means(section.pairs.first()?, column.prefix, column.title));
             // Table 5 prints means to one decimal of rows to one decimal.
             let Some((printed, of_rows)) = means else { continue };
             if (printed - of_rows).abs() > 1e-3 {

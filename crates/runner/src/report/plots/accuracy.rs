@@ -47,11 +47,11 @@ fn lines(subject: &Subject<'_>, section: &Section<'_>) -> Vec<Line> {
     let line = |(place, column): (usize, &crate::scores::Column<'_>)| {
         let trials: Vec<f64> =
             section.trial_means(place)?.0.iter().map(|mean| 100.0 * mean).collect();
-        let table =
-            section.blocks[place].and_then(|block| PaperTable::of_block(block, classifier));
+        let table = section.blocks[place].and_then(|block| PaperTable::of_block(block, classifier));
         // The paper's mean over the same pairs, if it has them all.
         let paper: Option<Vec<f64>> = table.and_then(|table| {
-            let own = section.pairs.iter().zip(&section.cells).filter(|(_, row)| row[place].is_some());
+            let own =
+                section.pairs.iter().zip(&section.cells).filter(|(_, row)| row[place].is_some());
             own.map(|(pair, _)| table.accuracy(pair, column.prefix, column.title)).collect()
         });
         Some(Line {
@@ -72,9 +72,8 @@ fn drawn(lines: &[Line]) -> String {
         let half = line.half_width.unwrap_or(0.0);
         [Some(line.mean - half), Some(line.mean + half), line.paper].into_iter().flatten()
     });
-    let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| {
-        (low.min(end), high.max(end))
-    });
+    let (low, high) = ends
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(end), high.max(end)));
     let room = 0.04 * (high - low).max(1.0);
     let scale = Scale::linear((low - room, high + room), (frame.left, frame.right));
     frame.horizontal_axis(&mut drawing, &scale, 8, "accuracy in %");

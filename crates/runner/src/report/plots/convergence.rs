@@ -36,7 +36,11 @@ pub fn solves(subject: &Subject<'_>) -> Vec<Solves> {
             if convergence.stop == CONVERGED {
                 continue;
             }
-            if convergence.stop == "stalled" { solves.stalled += 1 } else { solves.limited += 1 }
+            if convergence.stop == "stalled" {
+                solves.stalled += 1
+            } else {
+                solves.limited += 1
+            }
             let gap = convergence.relative_gap.unwrap_or(0.0);
             solves.largest_gap = Some(solves.largest_gap.map_or(gap, |largest| largest.max(gap)));
         }

@@ -69,7 +69,8 @@ fn drawn(ranking: &Ranking, names: &[String]) -> String {
         drawing.line((x, AXIS - 6.0), (x, AXIS), "axis");
         drawing.text((x, AXIS - 11.0), "tick middle", &rank.to_string());
     }
-    let width = (ranking.critical_difference * (RIGHT - LEFT) / (count as f64 - 1.0)).min(RIGHT - LEFT);
+    let width =
+        (ranking.critical_difference * (RIGHT - LEFT) / (count as f64 - 1.0)).min(RIGHT - LEFT);
     drawing.line((LEFT, 22.0), (LEFT + width, 22.0), "interval");
     for x in [LEFT, LEFT + width] {
         drawing.line((x, 17.0), (x, 27.0), "interval");
@@ -88,10 +89,10 @@ fn drawn(ranking: &Ranking, names: &[String]) -> String {
         drawing.curve(&[(x, AXIS), (x, y), (end, y)], "leader");
         let text = format!("{rank:.2}");
         if is_left {
-            drawing.text((end - 40.0, y + 4.0), "name end", &names[method]);
+            drawing.text((end - 44.0, y + 4.0), "name end", &names[method]);
             drawing.text((end - 6.0, y + 4.0), "value end", &text);
         } else {
-            drawing.text((end + 40.0, y + 4.0), "name", &names[method]);
+            drawing.text((end + 46.0, y + 4.0), "name", &names[method]);
             drawing.text((end + 6.0, y + 4.0), "value", &text);
         }
     }

@@ -31,6 +31,6 @@ impl Frame {
             drawing.line((self.left, y), (self.right, y), "grid");
             drawing.text((self.left - 6.0, y + 3.5), "tick end", &text);
         }
-        drawing.upward_text((self.left - 40.0, f64::midpoint(self.top, self.bottom)), name);
+        drawing.upward_text((self.left - 52.0, f64::midpoint(self.top, self.bottom)), name);
     }
 }

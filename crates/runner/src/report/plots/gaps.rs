@@ -30,7 +30,7 @@ pub fn gaps(subject: &Subject<'_>) -> Vec<Plot> {
                 (f64::min(low, value), f64::max(high, value))
             })
         };
-        let frame = Frame { left: 58.0, right: 345.0, top: 8.0, bottom: 200.0 };
+        let frame = Frame { left: 66.0, right: 332.0, top: 8.0, bottom: 200.0 };
         let mut drawing = Drawing::new(351.0, 242.0);
         let x = Scale::logarithmic(range(|solve| solve.0), (frame.left, frame.right));
         let y = Scale::logarithmic(range(|solve| solve.1), (frame.bottom, frame.top));

@@ -108,7 +108,7 @@ fn map(axes: &Axes<'_>, tallies: &[(Point, Tally)], name: &str) -> String {
 }
 
 fn curve((axis, values): (&str, &[f64]), tallies: &[(Point, Tally)], name: &str) -> String {
-    let frame = Frame { left: 58.0, right: 345.0, top: 8.0, bottom: 239.0 };
+    let frame = Frame { left: 66.0, right: 345.0, top: 8.0, bottom: 239.0 };
     let mut drawing = Drawing::new(351.0, 281.0);
     let (low, high) = range(tallies.iter().map(|(_, tally)| tally.accuracy));
     let room = 0.08 * (high - low).max(0.5);
@@ -125,7 +125,8 @@ fn curve((axis, values): (&str, &[f64]), tallies: &[(Point, Tally)], name: &str)
     drawing.curve(&points, "curve");
     for ((place, (_, tally)), at) in tallies.iter().enumerate().zip(&points) {
         let Tally { accuracy, chosen } = tally;
-        let hint = format!("{} = {}: {accuracy:.2} %, chosen {chosen} times", pretty(axis), values[place]);
+        let hint =
+            format!("{} = {}: {accuracy:.2} %, chosen {chosen} times", pretty(axis), values[place]);
         let radius = if *chosen == 0 { 2.0 } else { 2.5 + 6.5 * (*chosen as f64 / most).sqrt() };
         drawing.disc(*at, radius, if *chosen == 0 { "mark" } else { "mark soft" }, &hint);
         drawing.text((x(place), frame.bottom + 15.0), "tick middle", &short(values[place]));

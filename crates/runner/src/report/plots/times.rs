@@ -40,7 +40,8 @@ pub fn times(subject: &Subject<'_>) -> Option<Plot> {
         drawing.line((scale.at(least), y), (scale.at(most), y), "whisker");
         let (left, right) = (scale.at(lower), scale.at(upper));
         drawing.rectangle((left, y - 5.0), ((right - left).max(1.0), 10.0), "box", "", "");
-        let hint = format!("{name}: median {median:.3} s, {least:.3} to {most:.3} s, together {total}");
+        let hint =
+            format!("{name}: median {median:.3} s, {least:.3} to {most:.3} s, together {total}");
         drawing.disc((scale.at(median), y), 4.5, "mark", &hint);
         drawing.text((frame.right + 12.0, y + 4.0), "value", &total);
     }
