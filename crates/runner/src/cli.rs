@@ -33,6 +33,20 @@ pub enum Command {
         #[arg(required = true, value_name = "DIR")]
         folders: Vec<PathBuf>,
     },
+    /// Writes report.html, a page of the results of folders, into the first of them
+    Report {
+        /// For example results/office
+        #[arg(required = true, value_name = "DIR")]
+        folders: Vec<PathBuf>,
+    },
+    /// Solves one unit of a folder again and adds the course of its iterations to the report
+    History(HistoryArguments),
+    /// Draws the paper's figures as SVG files
+    Figures {
+        /// Writes them to this folder
+        #[arg(long, value_name = "DIR", default_value = "results/figures")]
+        out: PathBuf,
+    },
     /// Compares two runs, or two methods, over the same draws
     Compare {
         /// A folder of results, or one method of it: results/office:ot-gl
@@ -109,6 +123,22 @@ pub enum DataCommand {
         #[arg(long, value_enum, default_value_t = Format::Table)]
         format: Format,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct HistoryArguments {
+    /// A folder of results, for example results/office
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// A method that the conditional gradient solves [default: the first one of the folder]
+    #[arg(long)]
+    pub method: Option<String>,
+    /// For example C-A [default: the first one]
+    #[arg(long)]
+    pub pair: Option<String>,
+    /// From 1
+    #[arg(long, default_value_t = 1)]
+    pub trial: u64,
 }
 
 #[derive(Debug, Args)]

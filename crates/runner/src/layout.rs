@@ -23,8 +23,7 @@ pub struct Tables {
 impl Tables {
     /// Makes the tables of an experiment from its scores.
     pub fn of(experiment: &Experiment, scores: &Scores<'_>) -> Self {
-        let is_moons = |block: &crate::config::Block| matches!(block.data, Data::TwoMoons(_));
-        if experiment.blocks.iter().all(is_moons) {
+        if has_angles(experiment) {
             return Self {
                 caption: "Error rate",
                 plain: angles(scores, |_, cell| rate(&cell.complement())),
@@ -39,6 +38,11 @@ impl Tables {
             differences: differences(scores, experiment.classifier, Unit::Percent),
         }
     }
+}
+
+/// Whether an experiment is shown as the paper's Table 1 is: error rates, methods down, angles across.
+pub fn has_angles(experiment: &Experiment) -> bool {
+    experiment.blocks.iter().all(|block| matches!(block.data, Data::TwoMoons(_)))
 }
 
 /// The paper's layout of accuracies in percent: pairs and their mean down, methods across.
@@ -207,7 +211,7 @@ fn percent_with_error(cell: &Cell) -> String {
 }
 
 /// `21.23`, in percent.
-fn percent(cell: &Cell) -> String {
+pub fn percent(cell: &Cell) -> String {
     format!("{:.2}", 100.0 * cell.mean())
 }
 
@@ -220,7 +224,7 @@ fn rate_with_error(cell: &Cell) -> String {
 }
 
 /// `0.212`.
-fn rate(cell: &Cell) -> String {
+pub fn rate(cell: &Cell) -> String {
     format!("{:.3}", cell.mean())
 }
 

@@ -6,6 +6,10 @@ mod compare_command;
 mod config;
 mod data_command;
 mod experiment;
+mod figures;
+mod figures_command;
+mod history;
+mod history_command;
 mod journal;
 mod layout;
 mod manifest;
@@ -13,6 +17,8 @@ mod methods;
 mod nearest_name;
 mod paper;
 mod progress;
+mod report;
+mod report_command;
 mod results_folder;
 mod run_command;
 mod runs;
@@ -52,6 +58,9 @@ fn run() -> anyhow::Result<()> {
         Some(cli::Command::Adapt(adapt)) => adapt_command::run(&adapt),
         Some(cli::Command::Tables { folders }) => tables_command::run(&folders),
         Some(cli::Command::Compare { first, second }) => compare_command::run(&first, &second),
+        Some(cli::Command::Report { folders }) => report_command::run(&folders),
+        Some(cli::Command::History(history)) => history_command::run(&history, &arguments.location),
+        Some(cli::Command::Figures { out }) => figures_command::run(&out, &arguments.location),
         None => run_command::run(&arguments.run, &arguments.location),
     }
 }

@@ -51,12 +51,63 @@ impl PaperTable {
     /// The accuracy of a column, as a fraction, on a pair.
     pub fn accuracy(&self, pair: &str, prefix: &str, title: &str) -> Option<f64> {
         match self.layout {
-            Layout::Pairs => Some(self.cell(pair, &format!("{prefix}{title}"))? / 100.0),
-            Layout::Decaf => {
-                let title = if title == "1NN" { "DeCAF" } else { title };
-                Some(self.cell(pair, &format!("{prefix}{title}"))? / 100.0)
+            Layout::Pairs | Layout::Decaf => {
+                Some(self.cell(pair, &self.name_of(prefix, title))? / 100.0)
             }
             Layout::Angles => Some(1.0 - self.cell(title, pair.strip_prefix("0->")?)?),
+        }
+    }
+
+    /// The mean that is printed below the rows of a pair's block, and the mean of these rows, as fractions.
+    pub fn means(&self, pair: &str, prefix: &str, title: &str) -> Option<(f64, f64)> {
+        let rows = self.block_of(pair)?;
+        let lines = || self.csv.lines();
+        let last =
+            lines().position(|line| line.split(',').next() == rows.last().map(String::as_str))?;
+        let name = self.name_of(prefix, title);
+        let column = lines().next()?.split(',').position(|own| own == name)?;
+        let below = lines().nth(last + 1).filter(|line| line.starts_with("mean,"))?;
+        let printed: f64 = below.split(',').nth(column)?.parse().ok()?;
+        let of_rows: Option<Vec<f64>> =
+            rows.iter().map(|row| self.accuracy(row, prefix, title)).collect();
+        let of_rows = of_rows?;
+        Some((printed / 100.0, of_rows.iter().sum::<f64>() / of_rows.len() as f64))
+    }
+
+    /// The pairs that the paper reports together with a pair.
+    pub fn block_of(&self, pair: &str) -> Option<Vec<String>> {
+        if self.layout == Layout::Angles {
+            let angles = self.csv.lines().next()?.split(',').skip(1);
+            return Some(angles.map(|angle| format!("0->{angle}")).collect());
+        }
+        let names: Vec<&str> =
+            self.csv.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+        let mut blocks = names.split(|name| *name == "mean");
+        let block = blocks.find(|block| block.contains(&pair))?;
+        Some(block.iter().copied().map(str::to_owned).collect())
+    }
+
+    /// The paper's name of a column.
+    pub fn name_of(&self, prefix: &str, title: &str) -> String {
+        match (self.layout, title) {
+            (Layout::Decaf, "1NN") => format!("{prefix}DeCAF"),
+            _ => format!("{prefix}{title}"),
+        }
+    }
+
+    /// The paper's names of its columns; of Table 1, which has methods down, of its rows.
+    pub fn titles(&self) -> Vec<&'static str> {
+        match self.layout {
+            Layout::Angles => {
+                self.csv.lines().skip(1).filter_map(|line| line.split(',').next()).collect()
+            }
+            Layout::Pairs | Layout::Decaf => self
+                .csv
+                .lines()
+                .next()
+                .into_iter()
+                .flat_map(|line| line.split(',').skip(1))
+                .collect(),
         }
     }
 
@@ -77,6 +128,18 @@ mod tests {
         let [pair, prefix, title] = names;
         let accuracy = PaperTable { csv, layout }.accuracy(pair, prefix, title)?;
         Some((1e4 * accuracy).round() / 100.0)
+    }
+
+    #[test]
+    fn the_printed_means_of_objects_are_not_those_of_the_rows() {
+        let table = PaperTable { csv: TABLE_3, layout: Layout::Pairs };
+        let (printed, of_rows) = table.means("D->W", "", "OT-GL").unwrap();
+        assert!((printed - 0.4770).abs() < 1e-12 && (of_rows - 0.456_683).abs() < 1e-5);
+        let (printed, of_rows) = table.means("U->M", "", "OT-GL").unwrap();
+        assert!((printed - of_rows).abs() < 1e-4);
+        assert_eq!(table.block_of("M->U").unwrap(), ["U->M", "M->U"]);
+        assert_eq!(table.block_of("P2->P1").unwrap().len(), 12);
+        assert_eq!(table.titles().len(), 10);
     }
 
     #[test]

@@ -8,14 +8,15 @@ use anyhow::{Context as _, Result};
 use crate::layout::Tables;
 use crate::manifest::Manifest;
 use crate::progress::duration;
+use crate::report;
 use crate::runs;
 use crate::say_line;
 use crate::scores::Scores;
 use crate::unit::{Ending, Record};
 
 /// The files that a run writes besides its journal.
-pub const FILES: [&str; 5] =
-    ["table.csv", "table.md", "table.tex", "runs.parquet", "manifest.json"];
+pub const FILES: [&str; 6] =
+    ["table.csv", "table.md", "table.tex", "runs.parquet", "manifest.json", report::FILE];
 
 /// Manifest and units of a folder.
 pub struct Results {

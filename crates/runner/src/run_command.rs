@@ -12,6 +12,7 @@ use crate::experiment::leave_out_missing;
 use crate::journal::Journal;
 use crate::manifest::{Machine, Manifest, Program, timestamp};
 use crate::progress::{DownloadBars, duration};
+use crate::report;
 use crate::results_folder::{Results, check_writable};
 use crate::sweep::{Swept, sweep};
 use crate::unit::{Ending, Record};
@@ -61,6 +62,7 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
     let results = Results { manifest, records };
     results.write(&folder)?;
     results.show(&folder)?;
+    report::write(&[&folder])?;
     if !arguments.quiet {
         let why = match (&arguments.out, results.manifest.experiment.is_partial) {
             (None, true) => ", apart from those of the whole config",

@@ -42,6 +42,8 @@ pub struct Scores<'a> {
 pub struct Column<'a> {
     pub prefix: &'a str,
     pub title: &'a str,
+    /// The method's name in the config.
+    pub id: &'a str,
 }
 
 impl Column<'_> {
@@ -83,11 +85,13 @@ impl<'a> Scores<'a> {
                 prefixes.push(&block.prefix);
             }
         }
-        let columns: Vec<(Column<'_>, &str)> = prefixes
+        let columns: Vec<Column<'_>> = prefixes
             .iter()
             .flat_map(|prefix| {
-                experiment.methods.iter().map(move |method| {
-                    (Column { prefix, title: &method.title }, method.id.as_str())
+                experiment.methods.iter().map(move |method| Column {
+                    prefix,
+                    title: &method.title,
+                    id: &method.id,
                 })
             })
             .collect();
@@ -105,14 +109,14 @@ impl<'a> Scores<'a> {
                 }
             }
             let row = |pair: &String| {
-                columns.iter().map(|(column, method)| cell(column.prefix, pair, method)).collect()
+                columns.iter().map(|column| cell(column.prefix, pair, column.id)).collect()
             };
             let cells = pairs.iter().map(row).collect();
-            let blocks = columns.iter().map(|(column, _)| block_of(&column.prefix)).collect();
+            let blocks = columns.iter().map(|column| block_of(&column.prefix)).collect();
             Section { blocks, pairs, cells }
         };
         let sections = (0..depth).map(section).collect();
-        Self { columns: columns.into_iter().map(|(column, _)| column).collect(), sections }
+        Self { columns, sections }
     }
 }
 
@@ -131,6 +135,17 @@ impl Section<'_> {
             .map(|(_, row)| row[column].as_ref().map(Cell::mean))
             .collect();
         means.filter(|means| !means.is_empty()).map(|means| Cell(means).mean())
+    }
+}
+
+impl Section<'_> {
+    /// For each trial the mean of a column over its pairs; nothing if a cell is missing.
+    pub fn trial_means(&self, column: usize) -> Option<Cell> {
+        self.mean(column)?;
+        let cells: Vec<&Cell> = self.cells.iter().filter_map(|row| row[column].as_ref()).collect();
+        let trials = cells.iter().map(|cell| cell.0.len()).min()?;
+        let of_trial = |trial: usize| Cell(cells.iter().map(|cell| cell.0[trial]).collect()).mean();
+        Some(Cell((0..trials).map(of_trial).collect()))
     }
 }
 

@@ -94,7 +94,7 @@ fn exact_p_value(count: usize, smaller: f64) -> f64 {
 }
 
 /// The complementary error function, by its series near zero and its continued fraction beyond.
-fn erfc(x: f64) -> f64 {
+pub fn erfc(x: f64) -> f64 {
     let scale = (-x * x).exp() / std::f64::consts::PI.sqrt();
     if x < 2.0 {
         // erf(x) = 2/√π e^{−x²} Σ 2ⁿ x^{2n+1} / (1·3·…·(2n+1))

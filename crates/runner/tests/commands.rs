@@ -434,3 +434,45 @@ fn a_reader_that_goes_away_does_not_cost_the_tables() {
     assert!(run.wait().unwrap().success());
     assert!(folder.path().join("out/table.csv").is_file());
 }
+
+#[test]
+fn a_run_writes_its_report_and_the_store_makes_it_again() {
+    let out = tempfile::tempdir().unwrap();
+    let folder = out.path().join("results");
+    let folder_text = folder.display().to_string();
+    stdout(&runner(&[
+        &committed("quick.toml"),
+        "--trials",
+        "1",
+        "--methods",
+        "1nn,ot-it",
+        "--out",
+        &folder_text,
+    ]));
+    let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
+    assert_says(&page, "<table class=\"results\"");
+    assert_says(&page, "configs/quick.toml --trials 1 --seed");
+    std::fs::remove_file(folder.join("report.html")).unwrap();
+    assert_says(&stdout(&runner(&["report", &folder_text])), "report.html");
+    assert_eq!(std::fs::read_to_string(folder.join("report.html")).unwrap(), page);
+    assert_says(&complaint(&runner(&["report", "nowhere"])), "is nowhere a folder of results?");
+}
+
+#[test]
+fn a_units_history_is_that_of_the_run() {
+    let (folder, path) = config(
+        "seed = 1\ntrials = 1\n[data]\nset = \"two-moons\"\n[data.two_moons]\nangles = [20]\n\
+         source_per_class = 20\ntarget_per_class = 20\ntest_samples = 50\n\
+         [methods.ot-it]\nlambda = 1\n[methods.ot-laplace]\nlambda = 0.1\neta = 1\n",
+    );
+    let out = folder.path().join("out").display().to_string();
+    stdout(&runner(&[&path, "--out", &out, "-q"]));
+    let answer = runner(&["history", &out, "--pair", "0-20"]);
+    assert_says(&stdout(&answer), "OT-Laplace: ");
+    // The same number of directions as in the run, or it would be said here.
+    assert_eq!(String::from_utf8_lossy(&answer.stderr), "");
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert_says(&page, "Iterations of one unit");
+    let refused = complaint(&runner(&["history", &out, "--method", "ot-it"]));
+    assert_says(&refused, "these methods are: ot-laplace, ot-lpl1");
+}

@@ -56,7 +56,7 @@ const COMMON_SETTINGS: [&str; 2] = ["method", "title"];
 
 impl MethodConfig {
     /// A method as the paper runs it.
-    fn of_paper(method: &Method) -> Self {
+    pub fn of_paper(method: &Method) -> Self {
         let has = |option: &str| method.options.contains(&option);
         Self {
             id: method.id.to_owned(),
