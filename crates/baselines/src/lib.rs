@@ -29,6 +29,7 @@ mod nearest;
 mod pbda;
 mod pca;
 mod principal;
+mod product;
 mod rational_subspace;
 mod reverse_validation;
 mod subspace_alignment;

@@ -7,6 +7,7 @@
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis, Zip};
 
 use crate::error::{Error, Result};
+use crate::product::product;
 
 /// Queries a block: its products with the training samples stay in cache.
 const BLOCK: usize = 128;
@@ -21,7 +22,7 @@ pub fn nearest_neighbours(
     let largest_norm = training_norms.fold(0.0, |largest: f64, &norm| largest.max(norm));
     let mut nearest = Vec::with_capacity(queries.nrows());
     for block in queries.axis_chunks_iter(Axis(0), BLOCK) {
-        let products = block.dot(&training.t());
+        let products = product(block, training.t());
         for (query, products) in block.rows().into_iter().zip(products.rows()) {
             let mut scores = products.mapv(|product| -2.0 * product);
             scores += &training_norms;

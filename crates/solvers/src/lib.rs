@@ -12,6 +12,7 @@ pub mod graph;
 pub mod group_lasso;
 pub mod mapping;
 pub mod marginals;
+mod product;
 mod regularizer;
 pub mod regularizers;
 pub mod semi_supervised;

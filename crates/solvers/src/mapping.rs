@@ -7,6 +7,7 @@ use crate::checks::{check_finite, check_length, check_same_width};
 use crate::cost::squared_distances;
 use crate::entropic::Potentials;
 use crate::error::{Error, Result};
+use crate::product::product;
 
 /// The centre that a sample's mass is mapped to: the minimizer of eq. `bary_map` for a cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,7 +38,7 @@ pub fn barycentric_map(
     check_finite("plan", plan)?;
     let mut mapped = match barycenter {
         Barycenter::Mean => {
-            let mut mapped = plan.dot(&destination);
+            let mut mapped = product(plan, destination);
             for (mut row, mass) in mapped.rows_mut().into_iter().zip(plan.sum_axis(Axis(1))) {
                 row /= mass;
             }
