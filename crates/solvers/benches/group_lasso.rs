@@ -48,7 +48,7 @@ fn trials(criterion: &mut Criterion) {
             bencher.iter(|| solve_group_lasso(&problem, lambda, None, &mut workspace, &options));
         });
         group.bench_function(format!("{name}/path/{eta}"), |bencher| {
-            bencher.iter(|| solve_group_lasso_path(&problem, &GRID, &mut workspace, &options));
+            bencher.iter(|| solve_group_lasso_path(&problem, &GRID, &[], &mut workspace, &options));
         });
     }
     group.finish();

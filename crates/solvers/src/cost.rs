@@ -5,6 +5,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Zip};
 
 use crate::checks::{check_finite, check_same_width};
 use crate::error::{Error, Result};
+use crate::product::product;
 
 /// The cost c between two samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,7 +88,7 @@ pub(crate) fn squared_distances(
     let (source, target) = (&source - &centre, &target - &centre);
     let source_norms = source.map_axis(Axis(1), |row| row.dot(&row));
     let target_norms = target.map_axis(Axis(1), |row| row.dot(&row));
-    let mut costs = source.dot(&target.t());
+    let mut costs = product(source.view(), target.t());
     for (mut row, source_norm) in costs.rows_mut().into_iter().zip(source_norms) {
         Zip::from(&mut row).and(&target_norms).for_each(|cost, &target_norm| {
             *cost = (source_norm + target_norm - 2.0 * *cost).max(0.0);

@@ -37,6 +37,8 @@ const LARGEST_RATIO: f64 = 1e100;
 /// is small enough.
 const FIRST_ERROR: f64 = 0.1;
 const TIGHTENING: f64 = 0.01;
+/// Newton steps that a start from a neighbouring η may take before the path along λ is shorter for what follows.
+const CLOSE_STEPS: usize = 3;
 /// Problems with forbidden pairs are solved this far if rounding allows, because the mass that is
 /// missing afterwards cannot be put just anywhere.
 const FORBIDDEN_PAIRS_ERROR: f64 = 1e-13;
@@ -131,7 +133,7 @@ pub fn solve_group_lasso(
     ascent.resize(&problem);
     let mut continuation = match start {
         Some(potentials) => {
-            load_start(ascent, &problem, potentials)?;
+            ascent.kernel.load(&problem, potentials)?;
             Continuation::warm(ascent, &problem, entropy_weight)
         }
         None => Continuation::cold(ascent, &problem, entropy_weight),
@@ -141,13 +143,21 @@ pub fn solve_group_lasso(
 
 /// Solves the same problem for several λ, from the largest to the smallest, each from the one before, and returns the
 /// solutions in the order of `entropy_weights`.
+///
+/// `neighbours` are the solutions for the same λ and a neighbouring η, or none. As long as they are good starts each λ is
+/// solved from its own one instead.
 pub fn solve_group_lasso_path(
     problem: &GroupLassoProblem<'_>,
     entropy_weights: &[f64],
+    neighbours: &[GroupLassoSolution],
     workspace: &mut GroupLassoWorkspace,
     options: &GroupLassoOptions,
 ) -> Result<Vec<GroupLassoSolution>> {
     check(problem, entropy_weights, options)?;
+    let mut is_close = !neighbours.is_empty();
+    if is_close {
+        check_length("neighbours", neighbours.len(), "entropy_weights", entropy_weights.len())?;
+    }
     let problem = Problem::new(problem)?;
     let mut order: Vec<usize> = (0..entropy_weights.len()).collect();
     order.sort_by(|&a, &b| entropy_weights[b].total_cmp(&entropy_weights[a]));
@@ -158,7 +168,12 @@ pub fn solve_group_lasso_path(
     let mut solutions: Vec<(usize, GroupLassoSolution)> = Vec::with_capacity(order.len());
     for index in order {
         let weight = entropy_weights[index];
-        solutions.push((index, solution_at(&mut continuation, ascent, &problem, weight, options)));
+        is_close = is_close
+            && continuation.try_start(ascent, &problem, weight, &neighbours[index].potentials)?;
+        let solution = solution_at(&mut continuation, ascent, &problem, weight, options);
+        // A smaller λ makes the difference between two η larger.
+        is_close &= solution.iterations <= CLOSE_STEPS;
+        solutions.push((index, solution));
     }
     solutions.sort_by_key(|(index, _)| *index);
     Ok(solutions.into_iter().map(|(_, solution)| solution).collect())
@@ -187,16 +202,6 @@ fn check(
             value: eta.to_string(),
             rule: "it is at most 1e100 times lambda",
         });
-    }
-    Ok(())
-}
-
-fn load_start(ascent: &mut Ascent, problem: &Problem<'_>, start: &Potentials) -> Result<()> {
-    let rows = problem.cost.nrows();
-    check_length("the source potentials", start.source.len(), "the rows of cost", rows)?;
-    for (potential, &source) in ascent.kernel.potential.iter_mut().zip(&problem.sources) {
-        // A sample that had no mass in the earlier problem comes with −∞.
-        *potential = if start.source[source].is_finite() { start.source[source] } else { 0.0 };
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Moving samples along a plan: the barycentric map of eqs. `bary_map`, `OTatt1` and `OTattunif`, the
 //! geodesic of eq. `interp`, and points that were not in the problem.
 
-use faer::Accum;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 use crate::checks::{check_finite, check_length, check_same_width};
@@ -39,8 +38,7 @@ pub fn barycentric_map(
     check_finite("plan", plan)?;
     let mut mapped = match barycenter {
         Barycenter::Mean => {
-            let mut mapped = Array2::zeros((plan.nrows(), destination.ncols()));
-            product(1.0, plan, destination, Accum::Replace, &mut mapped);
+            let mut mapped = product(plan, destination);
             for (mut row, mass) in mapped.rows_mut().into_iter().zip(plan.sum_axis(Axis(1))) {
                 row /= mass;
             }

@@ -106,10 +106,12 @@ fn every_point_of_the_grid_converges_on_raw_costs() {
     for (sources, targets) in [(21, 30), (30, 19)] {
         let case = Case::new(raw_cost(sources, targets));
         let mut workspace = workspace();
+        let mut path = Vec::new();
         for eta in GRID {
             let options = GroupLassoOptions::default();
-            let path = solve_group_lasso_path(&case.problem(eta), &GRID, &mut workspace, &options)
-                .unwrap();
+            path =
+                solve_group_lasso_path(&case.problem(eta), &GRID, &path, &mut workspace, &options)
+                    .unwrap();
             for (solution, lambda) in path.iter().zip(GRID) {
                 assert_eq!(solution.entropy_weight, lambda);
                 case.assert_certified(solution, eta);

@@ -9,7 +9,8 @@ use solvers::entropic::{self, Workspace};
 use solvers::exact::{ExactOptions, solve_exact};
 use solvers::gcg::{GcgOptions, GcgProblem, GcgSolution, QuadraticPath, solve_gcg};
 use solvers::group_lasso::{
-    GroupLassoOptions, GroupLassoProblem, GroupLassoWorkspace, solve_group_lasso_path,
+    GroupLassoOptions, GroupLassoProblem, GroupLassoSolution, GroupLassoWorkspace,
+    solve_group_lasso_path,
 };
 use solvers::lp_l1::{LpL1Options, LpL1Problem, solve_lp_l1};
 use solvers::mapping::{Barycenter, barycentric_map};
@@ -183,7 +184,7 @@ pub fn entropic(
         .collect()
 }
 
-/// OT-GL, eq. `cuturigroup`: all λ of one η along one path.
+/// OT-GL, eq. `cuturigroup`: all λ of one η along one path, the η from the smallest up, each beside the one before.
 pub fn group_lasso(
     problem: &Problem<'_>,
     config: &MethodConfig,
@@ -192,7 +193,10 @@ pub fn group_lasso(
     let mut transport = Transport::new(problem, config)?;
     let mut workspace = GroupLassoWorkspace::default();
     let mut outcomes = Vec::with_capacity(points.len());
-    for (eta, places) in places_by(points, 0..points.len(), "eta") {
+    let mut etas = places_by(points, 0..points.len(), "eta");
+    etas.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let mut last: (Vec<f64>, Vec<GroupLassoSolution>) = Default::default();
+    for (eta, places) in etas {
         let lambdas: Vec<f64> = places.iter().map(|&place| points[place].get("lambda")).collect();
         let problem = GroupLassoProblem {
             cost: transport.cost.view(),
@@ -205,13 +209,17 @@ pub fn group_lasso(
             relative_gap: transport.problem.relative_gap,
             ..Default::default()
         };
-        let solutions = solve_group_lasso_path(&problem, &lambdas, &mut workspace, &options)?;
-        for (place, solution) in places.into_iter().zip(solutions) {
+        // A grid that someone lists point by point may have other λ for each η.
+        let neighbours = if last.0 == lambdas { &last.1[..] } else { &[] };
+        let solutions =
+            solve_group_lasso_path(&problem, &lambdas, neighbours, &mut workspace, &options)?;
+        for (place, solution) in places.into_iter().zip(&solutions) {
             let gap = (solution.duality_gap(), solution.objective.total());
             let convergence =
                 convergence(solution.stop, solution.iterations, gap, solution.marginal_error);
             outcomes.push((place, transport.outcome(solution.plan.view(), convergence)?));
         }
+        last = (lambdas, solutions);
     }
     Ok(in_order(outcomes))
 }

@@ -108,6 +108,7 @@ impl Continuation {
         options: &Options,
     ) -> AscentEnd {
         let iteration_limit = ascent.iterations + options.iteration_limit;
+        self.leap(ascent, problem, target);
         while self.entropy_weight > target {
             let goal = Goal {
                 entropy_weight: self.entropy_weight,
@@ -131,6 +132,17 @@ impl Continuation {
             ascent.climb(problem, Goal { entropy_weight: target, tolerance, iteration_limit });
         ascent.polish(problem);
         if ascent.error <= options.tolerance { AscentEnd::Reached } else { end }
+    }
+
+    /// Where the limit λ → ∞ is a good start, so is the solution of any larger λ: no steps in between.
+    fn leap(&mut self, ascent: &mut Ascent, problem: &Problem<'_>, target: f64) {
+        let next = target.max(FIRST_SHARE * problem.cost_spread);
+        if next < self.entropy_weight {
+            ascent.kernel.move_scaling_to_potential(self.entropy_weight);
+            self.entropy_weight = next;
+            ascent.evaluate(problem, next);
+            ascent.curvature.is_factored = false;
+        }
     }
 
     /// Extrapolates to the next λ, more cautiously until the extrapolation is trusted.

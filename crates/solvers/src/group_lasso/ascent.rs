@@ -87,7 +87,8 @@ impl Ascent {
     pub(super) fn climb(&mut self, problem: &Problem<'_>, goal: Goal) -> Stop {
         let mut reuse_factor = false;
         self.radius = FIRST_RADIUS;
-        while self.error > goal.tolerance {
+        // Not a number is not within the goal.
+        while !(self.error <= goal.tolerance) {
             if self.iterations >= goal.iteration_limit {
                 return Stop::IterationLimit;
             }

@@ -4,6 +4,8 @@
 
 use super::ascent::{Ascent, Goal};
 use super::problem::Problem;
+use crate::entropic::Potentials;
+use crate::error::Result;
 use crate::stop::Stop;
 
 /// Share of the cost spread at which the limit λ → ∞ is a good start.
@@ -14,6 +16,8 @@ const INTERMEDIATE_ERROR: f64 = 1e-3;
 const TRUSTED_START: f64 = 0.1;
 /// nor one that leaves a sample with less than this share of its mass: it may be any distance away.
 const STARVED_SHARE: f64 = 1e-6;
+/// A start from another η has to be better: it is not on the path, and far along a flat direction few masses tell.
+const CLOSE_NEIGHBOUR: f64 = 1e-2;
 /// An extrapolation with a larger marginal error is repeated with a smaller step.
 const TRUSTED_EXTRAPOLATION: f64 = 0.1;
 /// After an extrapolation with a smaller marginal error λ falls faster, after a larger one slower.
@@ -77,6 +81,7 @@ impl Continuation {
         problem: &Problem<'_>,
         target: Goal,
     ) -> Stop {
+        self.leap(ascent, problem, target.entropy_weight);
         while self.entropy_weight > target.entropy_weight {
             let goal = Goal {
                 entropy_weight: self.entropy_weight,
@@ -91,6 +96,36 @@ impl Continuation {
             self.lower(ascent, problem, target.entropy_weight);
         }
         ascent.climb(problem, target)
+    }
+
+    /// Moves to `target` at once if the potentials of a neighbouring problem are a good start there; else stays.
+    pub(super) fn try_start(
+        &mut self,
+        ascent: &mut Ascent,
+        problem: &Problem<'_>,
+        target: f64,
+        neighbour: &Potentials,
+    ) -> Result<bool> {
+        self.start.copy_from_slice(&ascent.kernel.potential);
+        ascent.kernel.load(problem, neighbour)?;
+        ascent.evaluate(problem, target);
+        let is_close = ascent.error <= CLOSE_NEIGHBOUR && is_trusted(ascent, problem);
+        if is_close {
+            self.entropy_weight = target;
+        } else {
+            ascent.kernel.potential.copy_from_slice(&self.start);
+            ascent.evaluate(problem, self.entropy_weight);
+        }
+        Ok(is_close)
+    }
+
+    /// Where the limit λ → ∞ is a good start, so is the solution of any larger λ: no steps in between.
+    fn leap(&mut self, ascent: &mut Ascent, problem: &Problem<'_>, target: f64) {
+        let next = target.max(FIRST_SHARE * problem.cost_spread);
+        if next < self.entropy_weight {
+            self.entropy_weight = next;
+            ascent.evaluate(problem, next);
+        }
     }
 
     /// Extrapolates to the next λ, more cautiously until the extrapolation is trusted.

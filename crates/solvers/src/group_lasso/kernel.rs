@@ -3,10 +3,13 @@
 //! column's sum, as in Sinkhorn's iteration, and the semi-dual D(u) = a·u + b·v(u) remains. It stores
 //! W_j = γ(·, j)/√b_j, so that the curvature is B − WWᵀ: see `curvature`. It takes no steps: see `ascent`.
 
-use super::group::{LANES, Ratio, solve_group};
-use super::loops::{logarithms, scaled_slacks};
+use super::group::{Batch, FLOOR, Groups, LANES, Lanes, Ratio, solve_groups};
+use super::loops::{accumulate_and_scale, logarithms, responses, scaled_slacks};
 use super::problem::Problem;
+use crate::checks::check_length;
 use crate::elementary::{dot, scale_and_accumulate};
+use crate::entropic::Potentials;
+use crate::error::Result;
 
 /// Groups with less than exp(-42) of the mass of a column cannot change a marginal in the digits of f64.
 const NEGLIGIBLE_EXPONENT: f64 = 42.0;
@@ -26,12 +29,26 @@ pub(super) struct Kernel {
     /// How many entries lie in groups with mass.
     pub(super) kept: usize,
     pub(super) kappa: f64,
-    /// The roots of the last evaluation, to start the next ones from.
+    /// The roots of the last evaluation and the logarithms of ω there, to start the next ones from. A root is NaN, and
+    /// its logarithms mean nothing, where a group was left out.
     offsets: Vec<f64>,
+    logarithms: Vec<f64>,
     bounds: Vec<(f64, f64)>,
+    /// Of each group: max z, and Σ p.
     maxima: Vec<f64>,
-    entries: Vec<f64>,
-    omegas: Vec<f64>,
+    sums: Vec<f64>,
+    /// The class of each column that may have the largest norm, and the logarithm of its norm.
+    leaders: Vec<usize>,
+    references: Vec<f64>,
+    members: Vec<usize>,
+    batch: BatchMemory,
+}
+
+#[derive(Default)]
+struct BatchMemory {
+    entries: Vec<Lanes>,
+    logarithms: Vec<Lanes>,
+    omegas: Vec<Lanes>,
 }
 
 /// Value of the semi-dual, and the size of the terms that were summed for it.
@@ -53,9 +70,26 @@ impl Kernel {
         self.norms.resize(classes * targets, 0.0);
         self.offsets.clear();
         self.offsets.resize(classes * targets, f64::NAN);
-        self.maxima.resize(classes, 0.0);
-        self.entries.resize(largest.next_multiple_of(LANES), 0.0);
-        self.omegas.resize(largest.next_multiple_of(LANES), 0.0);
+        self.logarithms.resize(sources * targets, 0.0);
+        self.maxima.resize(classes * targets, 0.0);
+        self.sums.resize(classes * targets, 0.0);
+        self.leaders.resize(targets, 0);
+        self.references.resize(targets, 0.0);
+        let BatchMemory { entries, logarithms, omegas } = &mut self.batch;
+        for lanes in [entries, logarithms, omegas] {
+            lanes.resize(largest, [0.0; LANES]);
+        }
+    }
+
+    /// Takes over the source potentials of a similar problem.
+    pub(super) fn load(&mut self, problem: &Problem<'_>, start: &Potentials) -> Result<()> {
+        let rows = problem.cost.nrows();
+        check_length("the source potentials", start.source.len(), "the rows of cost", rows)?;
+        for (potential, &source) in self.potential.iter_mut().zip(&problem.sources) {
+            // A sample that had no mass in the earlier problem comes with −∞.
+            *potential = if start.source[source].is_finite() { start.source[source] } else { 0.0 };
+        }
+        Ok(())
     }
 
     /// Recomputes everything at `potential`.
@@ -74,8 +108,12 @@ impl Kernel {
             total.magnitude += potential.abs() * mass;
         }
         for target in 0..problem.targets.len() {
-            let mass = problem.target_mass[target];
-            let log_sum = self.solve_column(problem, target, entropy_weight, ratio, guess_scale);
+            self.find_slacks(problem, target, entropy_weight);
+        }
+        self.solve_leaders(problem, ratio, guess_scale);
+        self.solve_followers(problem, ratio, guess_scale);
+        for (target, &mass) in problem.target_mass.iter().enumerate() {
+            let log_sum = self.finish_column(problem, target);
             let potential = entropy_weight * (mass.ln() - log_sum);
             self.target_potential[target] = potential;
             total.value += mass * potential;
@@ -84,84 +122,159 @@ impl Kernel {
         total
     }
 
-    /// Solves the groups of a column that can matter, scales them to the column's mass and returns the
-    /// logarithm of what their sum was.
-    fn solve_column(
-        &mut self,
-        problem: &Problem<'_>,
-        target: usize,
-        entropy_weight: f64,
-        ratio: Ratio,
-        guess_scale: f64,
-    ) -> f64 {
+    /// Writes z of a column, and finds the class that may have the largest norm there.
+    fn find_slacks(&mut self, problem: &Problem<'_>, target: usize, entropy_weight: f64) {
         let (width, classes) = (problem.sources.len(), problem.classes());
         let column = &mut self.values[target * width..(target + 1) * width];
-        let norms = &mut self.norms[target * classes..(target + 1) * classes];
-        let offsets = &mut self.offsets[target * classes..(target + 1) * classes];
         let costs = problem.costs_of(target);
-        let mut first = 0;
         let mut highest = f64::NEG_INFINITY;
+        self.leaders[target] = 0;
         for class in 0..classes {
             let range = problem.class(class);
             let (potential, costs) = (&self.potential[range.clone()], &costs[range.clone()]);
             let largest =
                 scaled_slacks(costs, potential, entropy_weight.recip(), &mut column[range]);
-            self.maxima[class] = largest;
+            self.maxima[target * classes + class] = largest;
             if largest + self.bounds[class].1 > highest {
                 highest = largest + self.bounds[class].1;
-                first = class;
+                self.leaders[target] = class;
             }
         }
-        // Until the scale of the column is known, `norms` holds ρ.
-        norms.fill(f64::NEG_INFINITY);
-        let mut reference = f64::NEG_INFINITY;
+    }
+
+    /// Solves one group of each column, after which it is known which others can matter.
+    fn solve_leaders(&mut self, problem: &Problem<'_>, ratio: Ratio, guess_scale: f64) {
+        let (targets, classes) = (problem.targets.len(), problem.classes());
+        // Until the scale of a column is known, `norms` holds ρ.
+        self.norms.fill(f64::NEG_INFINITY);
+        let mut members = std::mem::take(&mut self.members);
+        for class in 0..classes {
+            members.clear();
+            members.extend((0..targets).filter(|&target| {
+                self.leaders[target] == class
+                    && self.maxima[target * classes + class] > f64::NEG_INFINITY
+            }));
+            self.solve_class(problem, class, &members, ratio, guess_scale);
+        }
+        self.members = members;
+        for (target, &leader) in self.leaders.iter().enumerate() {
+            self.references[target] = self.norms[target * classes + leader];
+        }
+    }
+
+    /// Solves the other groups that can matter, and empties those that cannot.
+    fn solve_followers(&mut self, problem: &Problem<'_>, ratio: Ratio, guess_scale: f64) {
+        let (width, classes) = (problem.sources.len(), problem.classes());
+        let mut members = std::mem::take(&mut self.members);
+        for class in 0..classes {
+            let bound = self.bounds[class].1;
+            members.clear();
+            for (target, &leader) in self.leaders.iter().enumerate() {
+                let group = target * classes + class;
+                let largest = self.maxima[group];
+                if largest == f64::NEG_INFINITY
+                    || largest + bound <= self.references[target] - NEGLIGIBLE_EXPONENT
+                {
+                    let range = problem.class(class);
+                    self.values[target * width + range.start..target * width + range.end].fill(0.0);
+                    self.offsets[group] = f64::NAN;
+                } else if leader != class {
+                    members.push(target);
+                }
+            }
+            self.solve_class(problem, class, &members, ratio, guess_scale);
+        }
+        self.members = members;
+    }
+
+    /// Solves the groups of a class in some columns: `values` becomes p and `norms` ρ.
+    fn solve_class(
+        &mut self,
+        problem: &Problem<'_>,
+        class: usize,
+        members: &[usize],
+        ratio: Ratio,
+        guess_scale: f64,
+    ) {
+        let (width, classes) = (problem.sources.len(), problem.classes());
+        let range = problem.class(class);
+        let size = range.len();
+        let place = |target: usize| target * width + range.start..target * width + range.end;
+        let BatchMemory { entries, logarithms, omegas } = &mut self.batch;
+        let (entries, logarithms) = (&mut entries[..size], &mut logarithms[..size]);
+        for columns in members.chunks(LANES) {
+            let mut guesses = [0.0; LANES];
+            // ω = κp moves too far with κ.
+            let mut is_warm = guess_scale == 1.0;
+            for (lane, guess) in guesses.iter_mut().enumerate() {
+                // Lanes without a column repeat the last one.
+                let target = columns[lane.min(columns.len() - 1)];
+                let group = target * classes + class;
+                let largest = self.maxima[group];
+                *guess = guess_scale * self.offsets[group];
+                is_warm &= !guess.is_nan();
+                for (entry, &z) in entries.iter_mut().zip(&self.values[place(target)]) {
+                    entry[lane] = (z - largest).max(FLOOR);
+                }
+                for (lanes, &known) in logarithms.iter_mut().zip(&self.logarithms[place(target)]) {
+                    lanes[lane] = known;
+                }
+            }
+            let batch = Batch {
+                entries: &mut *entries,
+                logarithms: &mut *logarithms,
+                omegas: &mut omegas[..size],
+                guesses,
+                is_warm,
+            };
+            let Groups { offsets, sums } = solve_groups(batch, ratio, self.bounds[class]);
+            for (lane, &target) in columns.iter().enumerate() {
+                let group = target * classes + class;
+                self.offsets[group] = offsets[lane];
+                self.norms[group] = self.maxima[group] + offsets[lane];
+                self.sums[group] = sums[lane];
+                for (value, entry) in self.values[place(target)].iter_mut().zip(&*entries) {
+                    *value = entry[lane];
+                }
+                for (known, lanes) in self.logarithms[place(target)].iter_mut().zip(&*logarithms) {
+                    *known = lanes[lane];
+                }
+            }
+        }
+    }
+
+    /// Scales the groups of a column to its mass and returns the logarithm of what their sum was.
+    fn finish_column(&mut self, problem: &Problem<'_>, target: usize) -> f64 {
+        let (width, classes) = (problem.sources.len(), problem.classes());
+        let column = &mut self.values[target * width..(target + 1) * width];
+        let norms = &mut self.norms[target * classes..(target + 1) * classes];
+        let sums = &self.sums[target * classes..(target + 1) * classes];
+        let reference = norms.iter().fold(f64::NEG_INFINITY, |most, &norm| most.max(norm));
         let mut sum = 0.0;
-        for class in std::iter::once(first).chain((0..classes).filter(|&class| class != first)) {
-            let range = problem.class(class);
-            let largest = self.maxima[class];
-            let bounds = self.bounds[class];
-            if largest + bounds.1 <= reference - NEGLIGIBLE_EXPONENT || largest == f64::NEG_INFINITY
-            {
-                column[range].fill(0.0);
-                continue;
+        for (norm, group_sum) in norms.iter_mut().zip(sums) {
+            if *norm >= reference - NEGLIGIBLE_EXPONENT {
+                *norm = (*norm - reference).exp();
+                sum += *norm * group_sum;
+            } else {
+                // The bound may have been far from what was found.
+                *norm = 0.0;
             }
-            let padded = range.len().next_multiple_of(LANES);
-            let entries = &mut self.entries[..padded];
-            entries[range.len()..].fill(f64::NEG_INFINITY);
-            for (entry, &z) in entries.iter_mut().zip(&column[range.clone()]) {
-                *entry = z - largest;
-            }
-            let guess = guess_scale * offsets[class];
-            let group = solve_group(entries, &mut self.omegas[..padded], ratio, bounds, guess);
-            offsets[class] = group.offset;
-            column[range.clone()].copy_from_slice(&entries[..range.len()]);
-            let log_norm = largest + group.offset;
-            norms[class] = log_norm;
-            if log_norm > reference {
-                sum *= (reference - log_norm).exp();
-                reference = log_norm;
-            }
-            sum += group.sum * (log_norm - reference).exp();
         }
         let mass = problem.target_mass[target];
         for (class, norm) in norms.iter_mut().enumerate() {
             let range = problem.class(class);
-            if *norm < reference - NEGLIGIBLE_EXPONENT {
-                // The bound may have been far from what was found.
-                if *norm > f64::NEG_INFINITY {
-                    column[range].fill(0.0);
-                }
-                *norm = 0.0;
+            if *norm == 0.0 {
+                column[range].fill(0.0);
                 continue;
             }
-            *norm = mass / sum * (*norm - reference).exp();
+            *norm *= mass / sum;
             self.kept += range.len();
-            let scale = *norm / mass.sqrt();
-            for (value, marginal) in column[range.clone()].iter_mut().zip(&mut self.marginal[range])
-            {
-                *marginal += *norm * *value;
-                *value *= scale;
-            }
+            accumulate_and_scale(
+                &mut column[range.clone()],
+                *norm,
+                *norm / mass.sqrt(),
+                &mut self.marginal[range],
+            );
         }
         reference + sum.ln()
     }
@@ -185,15 +298,7 @@ impl Kernel {
         let start = target * problem.sources.len();
         let values = &self.values[start + range.start..start + range.end];
         let scale = problem.target_mass[target].sqrt() / norm;
-        let mut sum = 0.0;
-        for ((value, share), own) in values.iter().zip(shares).zip(diagonal) {
-            let p = value * scale;
-            let response = p / (1.0 + self.kappa * p);
-            *own += norm * response;
-            *share = p * response;
-            sum += *share;
-        }
-        self.kappa * norm / sum
+        self.kappa * norm / responses(values, (scale, self.kappa, norm), shares, diagonal)
     }
 
     /// `image -= W Wᵀ x`.

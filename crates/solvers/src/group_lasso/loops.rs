@@ -46,3 +46,38 @@ pub(super) fn logarithms(values: &[f64], logs: &mut [f64]) -> f64 {
     }
     values.iter().zip(logs.iter()).map(|(value, log)| value * log).sum()
 }
+
+/// `sum += weight · values`, then `values *= scale`.
+#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn accumulate_and_scale(values: &mut [f64], weight: f64, scale: f64, sum: &mut [f64]) {
+    for (value, total) in values.iter_mut().zip(sum) {
+        *total += weight * *value;
+        *value *= scale;
+    }
+}
+
+/// With p = scale · value and r = p/(1 + κp): adds norm · r to `diagonal`, writes p · r to `shares` and
+/// returns the sum of these.
+#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn responses(
+    values: &[f64],
+    (scale, kappa, norm): (f64, f64, f64),
+    shares: &mut [f64],
+    diagonal: &mut [f64],
+) -> f64 {
+    for ((value, share), own) in values.iter().zip(shares.iter_mut()).zip(diagonal) {
+        let p = value * scale;
+        let response = p / (1.0 + kappa * p);
+        *own += norm * response;
+        *share = p * response;
+    }
+    let mut sums = [0.0; LANES];
+    let chunks = shares.chunks_exact(LANES);
+    let rest: f64 = chunks.remainder().iter().sum();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            sums[lane] += chunk[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}

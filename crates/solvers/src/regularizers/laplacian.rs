@@ -11,7 +11,7 @@ use ndarray::{Array2, ArrayView2};
 use crate::checks::{check_finite, check_length, check_same_width};
 use crate::error::{Error, Result};
 use crate::graph::{NeighbourGraph, centred_gram};
-use crate::product::product;
+use crate::product::write_product;
 use crate::regularizer::Regularizer;
 
 /// One of the two sides: a graph on the samples that move, and the samples they move to.
@@ -131,12 +131,18 @@ impl Regularizer for Laplacian {
         let mut accumulate = Accum::Replace;
         if let Some(half) = &self.source {
             let smoothed = half.smoothed(plan);
-            product(2.0 * half.weight, smoothed.view(), half.gram.view(), accumulate, gradient);
+            write_product(
+                2.0 * half.weight,
+                smoothed.view(),
+                half.gram.view(),
+                accumulate,
+                gradient,
+            );
             accumulate = Accum::Add;
         }
         if let Some(half) = &self.target {
             let smoothed = half.smoothed(plan.t());
-            product(2.0 * half.weight, half.gram.view(), smoothed.t(), accumulate, gradient);
+            write_product(2.0 * half.weight, half.gram.view(), smoothed.t(), accumulate, gradient);
         }
     }
 
