@@ -126,7 +126,12 @@ mod tests {
         let samples = array![[0.0], [1.0], [2.5], [9.0], [4.0]];
         let graph = NeighbourGraph::nearest(samples.view(), 2).unwrap();
         let constant = Array2::ones((5, 2));
-        assert!(graph.scaled_laplacian_times(&[1.0; 5], constant.view()).iter().all(|&value| value == 0.0));
+        assert!(
+            graph
+                .scaled_laplacian_times(&[1.0; 5], constant.view())
+                .iter()
+                .all(|&value| value == 0.0)
+        );
         let energy = (&graph.scaled_laplacian_times(&[1.0; 5], samples.view()) * &samples).sum();
         let mut by_edges = 0.0;
         for sample in 0..5 {

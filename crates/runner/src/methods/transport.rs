@@ -65,11 +65,7 @@ impl<'a, 'data> Transport<'a, 'data> {
     }
 
     /// Eq. `optreg_disc` by the generalized conditional gradient.
-    fn regularized(
-        &mut self,
-        point: &Point,
-        regularizer: &dyn Regularizer,
-    ) -> Result<Outcome> {
+    fn regularized(&mut self, point: &Point, regularizer: &dyn Regularizer) -> Result<Outcome> {
         let problem = GcgProblem {
             cost: self.cost.view(),
             source_mass: &self.source_mass,
@@ -81,11 +77,11 @@ impl<'a, 'data> Transport<'a, 'data> {
         let options =
             GcgOptions { relative_gap: self.problem.relative_gap, ..GcgOptions::default() };
         let solution = solve_gcg(&problem, None, &mut Workspace::default(), &options)?;
-        self.outcome(solution.plan.view(), of_gcg(&solution))
+        self.outcome(solution.plan.view(), convergence_of(&solution))
     }
 }
 
-fn of_gcg(solution: &GcgSolution) -> Convergence {
+fn convergence_of(solution: &GcgSolution) -> Convergence {
     let gap = (solution.duality_gap, solution.objective.total());
     convergence(solution.stop, solution.iterations, gap, solution.marginal_error)
 }
@@ -233,7 +229,7 @@ pub fn laplace(
             for place in places {
                 let (lambda, eta) = weights(place);
                 let solution = path.solve(lambda, eta)?;
-                let outcome = transport.outcome(solution.plan.view(), of_gcg(solution))?;
+                let outcome = transport.outcome(solution.plan.view(), convergence_of(solution))?;
                 outcomes.push((place, outcome));
             }
         }
