@@ -4,7 +4,7 @@
 //! other weights. A lower bound B goes on, too. Ω_c ≥ 0, so B(λ, η′) ≥ B(λ, η) for η′ ≥ η. A plan has at least
 //! the entropy of either marginal, Σ γ ln γ ≤ E = min(Σ a ln a, Σ b ln b), so
 //! B(λ′, η) ≥ B(λ, η) − (λ − λ′) E for λ′ ≤ λ. Where the tolerance covers both, a point costs nothing; the
-//! others start at the best plan there is.
+//! others start at the plan of the same η, which is smoother than theirs, or at the best there is.
 
 use ndarray::ArrayView2;
 
@@ -95,11 +95,22 @@ impl<'a> QuadraticPath<'a> {
             .fold(f64::NEG_INFINITY, f64::max);
         let total = |solved: &Solved| solved.objective_at(weights).total();
         let best = self.solved.iter().min_by(|a, b| total(a).total_cmp(&total(b)));
-        let solution = match best {
-            None => solve_gcg(&problem, None, &mut self.workspace, &self.options)?,
-            Some(best) => best.continued(&problem, bound, &mut self.workspace, &self.options)?,
+        let solution = if let Some(best) = best {
+            if let Some(solution) = best.within_tolerance(weights, bound, &self.options) {
+                solution
+            } else {
+                // The plan of the same η is the smoother one: its objective may be larger, but so is the bound
+                // of its linearization, which is what takes long to raise.
+                let is_same = |solved: &&Solved| {
+                    solved.regularization_weight == regularization_weight
+                        && solved.entropy_weight > entropy_weight
+                };
+                let start = self.solved.iter().find(is_same).unwrap_or(best);
+                start.continued(&problem, bound, &mut self.workspace, &self.options)?
+            }
+        } else {
+            solve_gcg(&problem, None, &mut self.workspace, &self.options)?
         };
-        self.solved.retain(|solved| solved.entropy_weight != entropy_weight);
         self.solved.push(Solved {
             entropy_weight,
             regularization_weight,
@@ -109,7 +120,8 @@ impl<'a> QuadraticPath<'a> {
         Ok(&self.solved[self.solved.len() - 1].solution)
     }
 
-    /// Keeps the point before at the same λ, and those of the next larger λ with no smaller η.
+    /// Keeps the points of the same λ, where the next smaller λ starts, and those of the next larger λ with no
+    /// smaller η.
     fn forget_all_but_neighbours(&mut self, (entropy_weight, regularization_weight): (f64, f64)) {
         let next_larger = (self.solved.iter())
             .map(|solved| solved.entropy_weight)
@@ -152,6 +164,26 @@ impl Solved {
         bound - decrease * largest_negentropy
     }
 
+    /// The same plan as a solution with other weights, if the bound certifies it.
+    fn within_tolerance(
+        &self,
+        weights: (f64, f64),
+        bound: f64,
+        options: &GcgOptions,
+    ) -> Option<GcgSolution> {
+        let objective = self.objective_at(weights);
+        let duality_gap = (objective.total() - bound).max(0.0);
+        (duality_gap <= options.relative_gap * objective.total().abs()).then(|| GcgSolution {
+            objective,
+            duality_gap,
+            iterations: 0,
+            stop: Stop::Converged,
+            marginal_error: 0.0,
+            history: Vec::new(),
+            ..self.solution.clone()
+        })
+    }
+
     /// The solution with the weights of `problem`, of which a lower bound is known.
     fn continued(
         &self,
@@ -160,24 +192,7 @@ impl Solved {
         workspace: &mut Workspace,
         options: &GcgOptions,
     ) -> Result<GcgSolution> {
-        let weights = (problem.entropy_weight, problem.regularization_weight);
-        let objective = self.objective_at(weights);
-        let gap = (objective.total() - bound).max(0.0);
         let GcgSolution { plan, gradient, potentials, curvature, .. } = &self.solution;
-        if gap <= options.relative_gap * objective.total().abs() {
-            return Ok(GcgSolution {
-                plan: plan.clone(),
-                gradient: gradient.clone(),
-                potentials: potentials.clone(),
-                objective,
-                duality_gap: gap,
-                iterations: 0,
-                stop: Stop::Converged,
-                marginal_error: 0.0,
-                curvature: *curvature,
-                history: Vec::new(),
-            });
-        }
         let state = State::with_gradient(
             problem,
             (plan.clone(), gradient.clone()),
