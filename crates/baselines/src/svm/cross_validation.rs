@@ -190,7 +190,9 @@ impl KernelMatrix {
             if !(has(1.0) && has(-1.0)) {
                 // All samples of a class were held out: it cannot win.
                 let alone = if has(1.0) { pair.high } else { pair.low };
-                votes.iter_mut().for_each(|votes| votes[alone] += 1);
+                for votes in &mut votes {
+                    votes[alone] += 1;
+                }
                 continue;
             }
             let costs: Vec<f64> = kept.iter().map(|kept| kept * cost).collect();
@@ -200,13 +202,12 @@ impl KernelMatrix {
             let start = last.as_ref().map(|(machine, last)| dual.start_from(machine, cost / last));
             let machine = dual.solve(start, COMPARING_TOLERANCE);
             for (votes, &sample) in votes.iter_mut().zip(&fold.held_out) {
-                let decision = match pair.members.binary_search(&sample) {
-                    Ok(member) => dual.decision(&machine, member),
-                    Err(_) => {
-                        let terms = pair.members.iter().zip(&machine.coefficients);
-                        terms.map(|(&i, beta)| beta * self.gram[[sample, i]]).sum::<f64>()
-                            + machine.bias
-                    }
+                let decision = if let Ok(member) = pair.members.binary_search(&sample) {
+                    dual.decision(&machine, member)
+                } else {
+                    let terms = pair.members.iter().zip(&machine.coefficients);
+                    terms.map(|(&i, beta)| beta * self.gram[[sample, i]]).sum::<f64>()
+                        + machine.bias
                 };
                 votes[if decision > 0.0 { pair.high } else { pair.low }] += 1;
             }
