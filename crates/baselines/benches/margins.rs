@@ -17,7 +17,7 @@ fn two_moons(criterion: &mut Criterion) {
     let (source, labels) = (moons.source.features(), moons.source.labels());
     let mut group = criterion.benchmark_group("two moons");
     group.sample_size(10);
-    group.bench_function("SVM, 7x7 grid by 5 folds, 1000 queries", |bencher| {
+    group.bench_function("SVM, 5x5 grid by 5 folds, 1000 queries", |bencher| {
         let grid = SvmGrid::default();
         bencher.iter(|| classify_by_svm(source, labels, moons.test.features(), &grid));
     });

@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelPairs, check_gram, check_positive};
 
 /// The violation of the optimality conditions that is left while settings are compared: a hundredth of the
-/// margin. LIBSVM's default, a tenth of it, takes twice the steps and moves hardly a sample to the other side.
+/// margin. On five OT-exact mappings of two moons (20° to 90°) LIBSVM's default, a tenth of it, chose the same
+/// settings with the same errors.
 const COMPARING_TOLERANCE: f64 = 1e-2;
 
 /// A kernel and a cost C.
@@ -43,6 +44,8 @@ impl Default for SvmGrid {
     /// The nearer to the middle of the grid in decades, C = 1 and γ = 1, the more a setting is preferred. Where
     /// classes are apart, as two moons are, most of the grid makes no error in cross-validation: there the edge,
     /// be it a machine that is hardly trained or one that is 1NN in disguise, must not win by its place in a list.
+    /// A third decade of costs changed no choice on five OT-exact mappings of two moons, and took more than half
+    /// of the time.
     fn default() -> Self {
         const REACH: i32 = 2;
         let mut powers: Vec<(i32, i32)> =
@@ -187,7 +190,9 @@ impl KernelMatrix {
             if !(has(1.0) && has(-1.0)) {
                 // All samples of a class were held out: it cannot win.
                 let alone = if has(1.0) { pair.high } else { pair.low };
-                votes.iter_mut().for_each(|votes| votes[alone] += 1);
+                for votes in &mut votes {
+                    votes[alone] += 1;
+                }
                 continue;
             }
             let costs: Vec<f64> = kept.iter().map(|kept| kept * cost).collect();
@@ -197,13 +202,12 @@ impl KernelMatrix {
             let start = last.as_ref().map(|(machine, last)| dual.start_from(machine, cost / last));
             let machine = dual.solve(start, COMPARING_TOLERANCE);
             for (votes, &sample) in votes.iter_mut().zip(&fold.held_out) {
-                let decision = match pair.members.binary_search(&sample) {
-                    Ok(member) => dual.decision(&machine, member),
-                    Err(_) => {
-                        let terms = pair.members.iter().zip(&machine.coefficients);
-                        terms.map(|(&i, beta)| beta * self.gram[[sample, i]]).sum::<f64>()
-                            + machine.bias
-                    }
+                let decision = if let Ok(member) = pair.members.binary_search(&sample) {
+                    dual.decision(&machine, member)
+                } else {
+                    let terms = pair.members.iter().zip(&machine.coefficients);
+                    terms.map(|(&i, beta)| beta * self.gram[[sample, i]]).sum::<f64>()
+                        + machine.bias
                 };
                 votes[if decision > 0.0 { pair.high } else { pair.low }] += 1;
             }

@@ -37,9 +37,9 @@ impl LaneBests {
     #[inline(always)]
     fn offer(self, block: u64, values: [f64; LANES]) -> Self {
         let mut bests = self;
-        for lane in 0..LANES {
-            let is_better = values[lane] > self.values[lane];
-            bests.values[lane] = if is_better { values[lane] } else { self.values[lane] };
+        for (lane, &value) in values.iter().enumerate() {
+            let is_better = value > self.values[lane];
+            bests.values[lane] = if is_better { value } else { self.values[lane] };
             bests.blocks[lane] = if is_better { block } else { self.blocks[lane] };
         }
         bests
