@@ -179,6 +179,13 @@ fn a_store_of_one_unit_without_a_grid_has_a_page() {
 }
 
 #[test]
+fn folders_are_words_of_the_shell() {
+    assert_eq!(in_shell("results/two_moons"), "results/two_moons");
+    assert_eq!(in_shell("my results; rm"), "'my results; rm'");
+    assert_eq!(in_shell("it's"), r"'it'\''s'");
+}
+
+#[test]
 fn figures_that_need_no_data_are_well_formed() {
     let location = crate::cli::DataLocation { data: None, mirror: None };
     let library = crate::run_command::library(&location).unwrap();
