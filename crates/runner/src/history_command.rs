@@ -63,7 +63,8 @@ pub fn run(arguments: &HistoryArguments, location: &DataLocation) -> Result<()> 
     };
     history.write(folder)?;
     report::write(&[folder])?;
-    say_line!("{}: {} directions, {}", history.title, history.iterations, history.stop)?;
+    let History { title, pair, trial, stop, iterations, .. } = &history;
+    say_line!("{title} on {pair}, trial {trial}: {stop} after {iterations} iterations")?;
     Ok(())
 }
 

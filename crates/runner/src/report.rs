@@ -77,11 +77,21 @@ pub fn write(folders: &[&Path]) -> Result<()> {
     let figures = embedded::figures(first)?;
     let command =
         folders.iter().fold("cargo run -p runner -- report".to_owned(), |command, folder| {
-            format!("{command} {}", folder.display())
+            format!("{command} {}", in_shell(&folder.display().to_string()))
         });
     let path = first.join(FILE);
     fs::write(&path, page::page(&subjects, &figures, &command)?)
         .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A text as one word of a shell.
+fn in_shell(text: &str) -> String {
+    let is_plain =
+        |character: char| character.is_alphanumeric() || "/._-+,:=@%".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

@@ -468,7 +468,7 @@ fn a_units_history_is_that_of_the_run() {
     let out = folder.path().join("out").display().to_string();
     stdout(&runner(&[&path, "--out", &out, "-q"]));
     let answer = runner(&["history", &out, "--pair", "0-20"]);
-    assert_says(&stdout(&answer), "OT-Laplace: ");
+    assert_says(&stdout(&answer), "OT-Laplace on 0->20, trial 1: converged after");
     // The same number of directions as in the run, or it would be said here.
     assert_eq!(String::from_utf8_lossy(&answer.stderr), "");
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();

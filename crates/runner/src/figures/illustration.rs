@@ -26,11 +26,11 @@ pub fn draw(_: &Library) -> Result<String> {
         |count: usize, centre: [f64; 2], angle: f64| ellipse(count, centre, [0.95, 0.45], angle);
     let source =
         concatenate![Axis(0), cloud(SIZES.0, [-1.6, 1.3], 0.0), cloud(SIZES.0, [-1.6, -0.9], 0.0)];
-    // The target: the source turned by −40° about its centre, and moved.
+    // The target: the source turned by −30° about its centre, and moved.
     let target = concatenate![
         Axis(0),
-        cloud(SIZES.1, [1.9, 0.34], -40.0),
-        cloud(SIZES.1, [0.5, -1.34], -40.0)
+        cloud(SIZES.1, [1.75, 0.45], -30.0),
+        cloud(SIZES.1, [0.65, -1.45], -30.0)
     ];
     let labels: Vec<usize> = (0..2 * SIZES.0).map(|place| place / SIZES.0).collect();
     let cost = cost_matrix(source.view(), target.view(), Metric::SquaredEuclidean)?;

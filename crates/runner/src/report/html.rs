@@ -12,7 +12,7 @@ pub fn escape(text: &str) -> String {
             '\'' => escaped += "&#39;",
             // XML has no place for these, not even escaped.
             control if control.is_control() && !"\n\t".contains(control) => {
-                escaped.push('\u{fffd}')
+                escaped.push('\u{fffd}');
             }
             other => escaped.push(other),
         }

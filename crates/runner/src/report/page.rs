@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::Subject;
 use super::embedded::Figure;
-use super::html::escape;
+use super::html::{escape, pretty};
 use super::plots::{self, Plot};
 use super::provenance::provenance;
 use super::table::table;
@@ -25,7 +25,7 @@ pub fn page(subjects: &[Subject<'_>], figures: &[Figure], command: &str) -> Resu
     let mut entries: Vec<String> = names
         .iter()
         .enumerate()
-        .map(|(place, name)| format!("<a href=\"#folder-{place}\">{}</a>", escape(name)))
+        .map(|(place, name)| format!("<a href=\"#folder-{place}\">{}</a>", escape(&pretty(name))))
         .collect();
     let mut sections = String::new();
     for (place, subject) in subjects.iter().enumerate() {
@@ -56,6 +56,7 @@ pub fn page(subjects: &[Subject<'_>], figures: &[Figure], command: &str) -> Resu
 fn section(place: usize, subject: &Subject<'_>, command: &str) -> Result<String> {
     let experiment = &subject.results.manifest.experiment;
     let tables = Tables::of(experiment, &subject.scores);
+    let has_paper = tables.differences.is_some();
     let near = tables.differences.map(|(_, line)| format!(" {line}")).unwrap_or_default();
     let pairs: usize = subject.scores.sections.iter().map(|section| section.pairs.len()).sum();
     let lead = format!(
@@ -67,10 +68,10 @@ fn section(place: usize, subject: &Subject<'_>, command: &str) -> Result<String>
     );
     let mut html = format!(
         "<section class=\"folder\" id=\"folder-{place}\">\n<h2>{}</h2>\n<p class=\"lead\">{}</p>\n",
-        escape(&experiment.name),
+        escape(&pretty(&experiment.name)),
         escape(&lead)
     );
-    html += &format!("{}{}\n", controls(tables.caption), table(subject));
+    html += &format!("{}{}\n", controls(tables.caption, has_paper), table(subject));
     html += &warning_box(&warnings(subject));
     html += &wide("Accuracy by method", &plots::accuracy(subject));
     html += &wide("Which methods differ", &plots::critical_difference(subject));
@@ -92,7 +93,7 @@ fn counted(count: u64, what: &str) -> String {
 }
 
 /// What the table shows, and what its colours mean.
-fn controls(caption: &str) -> String {
+fn controls(caption: &str, has_paper: bool) -> String {
     let views = [
         ("value", caption),
         ("error", "Standard error"),
@@ -101,6 +102,7 @@ fn controls(caption: &str) -> String {
     ];
     let buttons: String = views
         .iter()
+        .filter(|(view, _)| has_paper || *view != "difference")
         .enumerate()
         .map(|(place, (view, text))| {
             format!(
@@ -109,11 +111,16 @@ fn controls(caption: &str) -> String {
                 escape(text)
             )
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
+    let colours = if has_paper {
+        "<span class=\"swatch below\"></span>worse than the paper<span class=\"swatch above\"></span>better"
+    } else {
+        ""
+    };
     format!(
         "<div class=\"controls\"><div class=\"views\" role=\"group\" aria-label=\"What the table shows\">{buttons}\
-         </div><p class=\"key\"><span class=\"swatch below\"></span>worse than the paper\
-         <span class=\"swatch above\"></span>better<span class=\"bold-key\">bold</span>best of its row</p></div>"
+         </div><p class=\"key\">{colours}<span class=\"bold-key\">bold</span>best of its row</p></div>"
     )
 }
 
@@ -121,8 +128,11 @@ fn warning_box(warnings: &[String]) -> String {
     if warnings.is_empty() {
         return String::new();
     }
-    let items: String =
-        warnings.iter().map(|warning| format!("<li>{}</li>", escape(warning))).collect();
+    let items: String = warnings
+        .iter()
+        .map(|warning| format!("<li>{}</li>", escape(warning)))
+        .collect::<Vec<_>>()
+        .concat();
     format!("<aside class=\"warnings\"><h3>To know</h3><ul>{items}</ul></aside>\n")
 }
 
@@ -174,7 +184,8 @@ fn convergence(subject: &Subject<'_>) -> String {
                 solves.limited
             )
         })
-        .collect();
+        .collect::<Vec<_>>()
+.concat();
     let mut html = format!(
         "<h3>Convergence</h3>\n<div class=\"scroll\"><table class=\"plain\"><thead><tr><th scope=\"col\">method</th>\
          <th scope=\"col\">solves</th><th scope=\"col\">median iterations</th><th scope=\"col\">stalled</th>\
@@ -207,7 +218,8 @@ fn figure_section(figures: &[Figure]) -> String {
                 figure.address
             )
         })
-        .collect();
+        .collect::<Vec<_>>()
+.concat();
     format!(
         "<section id=\"figures\">\n<h2>The paper’s figures, from our own runs</h2>\n{figures}</section>\n"
     )

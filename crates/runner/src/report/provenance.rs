@@ -26,13 +26,15 @@ pub fn provenance(subject: &Subject<'_>, report_command: &str) -> Result<String>
     let facts: String = facts
         .iter()
         .map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", escape(value)))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let checksums: String = manifest
         .checksums
         .iter()
         .flatten()
         .map(|(domain, sum)| format!("<dt>domain {}</dt><dd>{}</dd>", escape(domain), escape(sum)))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let config = match config_text(&manifest.experiment) {
         Ok(text) => copied("config", &text),
         // A seed beyond TOML's integers, for example: the manifest still has everything.

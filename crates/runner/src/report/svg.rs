@@ -41,7 +41,8 @@ impl Drawing {
             .map(|(from, to)| {
                 format!("M{} {}L{} {}", number(from.0), number(from.1), number(to.0), number(to.1))
             })
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         self.body += &format!("<path class=\"{class}\" d=\"{path}\"/>");
     }
 

@@ -49,7 +49,8 @@ pub fn table(subject: &Subject<'_>) -> String {
             let rows: String = rows.iter().map(|row| row_html(row, subject.has_angles)).collect();
             format!("<tbody>{rows}</tbody>")
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     format!(
         "<div class=\"scroll\" tabindex=\"0\"><table class=\"results\" data-view=\"value\">\
          <thead><tr>{heads}</tr></thead>{bodies}</table></div>"

@@ -126,7 +126,7 @@ fn what_is_missing_or_misprinted_is_said() {
     results.manifest.experiment.blocks[0].pairs.pop();
     let warnings = warnings::warnings(&Subject::of(&results, None)).join("\n");
     for expected in [
-        "1 cells are empty",
+        "a trial is missing or failed: 1.",
         "Pairs of the paper that are not here: D → W.",
         "Columns of the paper that are not here: OT-GL.",
         "OT-LpL1: ",
@@ -176,6 +176,13 @@ fn a_store_of_one_unit_without_a_grid_has_a_page() {
     assert!(page_of(&results).contains("<table class=\"results\""));
     results.records.clear();
     assert!(page_of(&results).ends_with("</html>\n"));
+}
+
+#[test]
+fn folders_are_words_of_the_shell() {
+    assert_eq!(in_shell("results/two_moons"), "results/two_moons");
+    assert_eq!(in_shell("my results; rm"), "'my results; rm'");
+    assert_eq!(in_shell("it's"), r"'it'\''s'");
 }
 
 #[test]

@@ -62,7 +62,8 @@ fn empty_cells(subject: &Subject<'_>) -> Option<String> {
             })
         })
         .count();
-    (empty > 0).then(|| format!("{empty} cells are empty because a trial is missing or failed."))
+    (empty > 0)
+        .then(|| format!("Cells that are empty because a trial is missing or failed: {empty}."))
 }
 
 /// What the paper's tables have and this one has not: domains without data, methods that were not asked for.
@@ -105,12 +106,15 @@ fn not_converged(subject: &Subject<'_>) -> Vec<String> {
         .into_iter()
         .filter(|solves| solves.stalled + solves.limited > 0)
         .map(|solves| {
+            let gap = solves
+                .largest_gap
+                .map(|gap| format!(", at a relative duality gap of at most {gap:.1e}"));
             format!(
-                "{}: {} of {} solves ended before they had converged, at a relative duality gap of at most {:.1e}.",
+                "{}: {} of {} solves ended before they had converged{}.",
                 solves.name,
                 solves.stalled + solves.limited,
                 solves.count,
-                solves.largest_gap.unwrap_or(0.0)
+                gap.unwrap_or_default()
             )
         })
         .collect()

@@ -1,7 +1,7 @@
 //! The mean accuracy of each method with its 95 % confidence interval, beside the paper's.
 
 use super::Plot;
-use super::frame::Frame;
+use super::frame::{Frame, room_for};
 use crate::paper::PaperTable;
 use crate::report::Subject;
 use crate::report::scale::Scale;
@@ -66,7 +66,8 @@ fn lines(subject: &Subject<'_>, section: &Section<'_>) -> Vec<Line> {
 
 fn drawn(lines: &[Line]) -> String {
     let bottom = 34.0 + ROW * lines.len() as f64;
-    let frame = Frame { left: 170.0, right: 700.0, top: 34.0, bottom };
+    let names = lines.iter().map(|line| line.name.as_str());
+    let frame = Frame { left: room_for(names) + 24.0, right: 700.0, top: 34.0, bottom };
     let mut drawing = Drawing::new(760.0, bottom + 44.0);
     let ends = lines.iter().flat_map(|line| {
         let half = line.half_width.unwrap_or(0.0);

@@ -37,12 +37,12 @@ pub fn solves(subject: &Subject<'_>) -> Vec<Solves> {
                 continue;
             }
             if convergence.stop == "stalled" {
-                solves.stalled += 1
+                solves.stalled += 1;
             } else {
-                solves.limited += 1
+                solves.limited += 1;
             }
-            let gap = convergence.relative_gap.unwrap_or(0.0);
-            solves.largest_gap = Some(solves.largest_gap.map_or(gap, |largest| largest.max(gap)));
+            let largest = [solves.largest_gap, convergence.relative_gap];
+            solves.largest_gap = largest.into_iter().flatten().reduce(f64::max);
         }
         iterations.sort_unstable();
         solves.iterations = iterations.get(iterations.len() / 2).copied().unwrap_or(0);

@@ -1,14 +1,15 @@
 //! The critical-difference diagram of mean ranks (Demšar 2006).
 
 use super::Plot;
+use super::frame::room_for;
 use crate::report::Subject;
 use crate::report::ranks::Ranking;
 use crate::report::scale::Scale;
 use crate::report::svg::Drawing;
 use crate::scores::Cell;
 
-const LEFT: f64 = 190.0;
-const RIGHT: f64 = 570.0;
+/// The length of the axis.
+const LENGTH: f64 = 420.0;
 const AXIS: f64 = 62.0;
 const ROW: f64 = 22.0;
 
@@ -57,26 +58,29 @@ fn probability(p: f64) -> String {
 
 fn drawn(ranking: &Ranking, names: &[String]) -> String {
     let count = names.len();
-    let scale = Scale::linear((1.0, count as f64), (LEFT, RIGHT));
+    // A name and a rank stand on either side.
+    let side = room_for(names.iter().map(String::as_str)) + 70.0;
+    let (left, right) = (side, side + LENGTH);
+    let scale = Scale::linear((1.0, count as f64), (left, right));
     let cliques = ranking.cliques();
     let first = AXIS + 22.0 + 9.0 * cliques.len() as f64;
     let half = count.div_ceil(2);
-    let mut drawing = Drawing::new(760.0, first + ROW * half as f64 + 4.0);
+    let mut drawing = Drawing::new(right + side, first + ROW * half as f64 + 4.0);
 
-    drawing.line((LEFT, AXIS), (RIGHT, AXIS), "axis");
+    drawing.line((left, AXIS), (right, AXIS), "axis");
     for rank in 1..=count {
         let x = scale.at(rank as f64);
         drawing.line((x, AXIS - 6.0), (x, AXIS), "axis");
         drawing.text((x, AXIS - 11.0), "tick middle", &rank.to_string());
     }
     let width =
-        (ranking.critical_difference * (RIGHT - LEFT) / (count as f64 - 1.0)).min(RIGHT - LEFT);
-    drawing.line((LEFT, 22.0), (LEFT + width, 22.0), "interval");
-    for x in [LEFT, LEFT + width] {
+        (ranking.critical_difference * (right - left) / (count as f64 - 1.0)).min(right - left);
+    drawing.line((left, 22.0), (left + width, 22.0), "interval");
+    for x in [left, left + width] {
         drawing.line((x, 17.0), (x, 27.0), "interval");
     }
     let text = format!("critical difference {:.2}", ranking.critical_difference);
-    drawing.text((LEFT + width + 8.0, 26.0), "legend", &text);
+    drawing.text((left + width + 8.0, 26.0), "legend", &text);
 
     for (place, method) in ranking.order().into_iter().enumerate() {
         let rank = ranking.mean_ranks[method];
@@ -85,7 +89,7 @@ fn drawn(ranking: &Ranking, names: &[String]) -> String {
         // The outermost labels are highest, so that no line crosses another.
         let row = if is_left { place } else { count - 1 - place };
         let y = first + ROW * row as f64 + 6.0;
-        let end = if is_left { LEFT - 18.0 } else { RIGHT + 18.0 };
+        let end = if is_left { left - 18.0 } else { right + 18.0 };
         drawing.curve(&[(x, AXIS), (x, y), (end, y)], "leader");
         let text = format!("{rank:.2}");
         if is_left {
@@ -99,7 +103,7 @@ fn drawn(ranking: &Ranking, names: &[String]) -> String {
     for (place, clique) in cliques.iter().enumerate() {
         let y = AXIS + 12.0 + 9.0 * place as f64;
         let ends = [clique.first(), clique.last()]
-            .map(|method| method.map_or(LEFT, |&method| scale.at(ranking.mean_ranks[method])));
+            .map(|method| method.map_or(left, |&method| scale.at(ranking.mean_ranks[method])));
         drawing.line((ends[0] - 3.0, y), (ends[1] + 3.0, y), "clique");
     }
     drawing.into_inline("Critical-difference diagram")

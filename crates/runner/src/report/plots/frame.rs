@@ -3,6 +3,11 @@
 use crate::report::scale::Scale;
 use crate::report::svg::Drawing;
 
+/// The room that the longest of some names takes, at the size of names.
+pub fn room_for<'a>(names: impl Iterator<Item = &'a str>) -> f64 {
+    7.6 * names.map(|name| name.chars().count()).max().unwrap_or(0) as f64
+}
+
 /// The rectangle that a plot's data are in.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {

@@ -53,7 +53,7 @@ pub fn history(history: &History) -> Option<Plot> {
         ),
         svg: drawing.into_inline("Objective and duality gap over the iterations"),
         note: format!(
-            "Solved again at the chosen point ({}): {} directions, {}.",
+            "Solved again at the chosen point ({}): iterations {}, {}.",
             point.join(", "),
             history.iterations,
             history.stop.replace('_', " ")

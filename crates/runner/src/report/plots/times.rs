@@ -1,7 +1,7 @@
 //! How long a unit of each method took: its whole grid and the test.
 
 use super::Plot;
-use super::frame::Frame;
+use super::frame::{Frame, room_for};
 use crate::progress::duration;
 use crate::report::Subject;
 use crate::report::scale::Scale;
@@ -26,7 +26,8 @@ pub fn times(subject: &Subject<'_>) -> Option<Plot> {
         return None;
     }
     let bottom = 8.0 + ROW * lines.len() as f64;
-    let frame = Frame { left: 170.0, right: 640.0, top: 8.0, bottom };
+    let names = lines.iter().map(|(name, _)| name.as_str());
+    let frame = Frame { left: room_for(names) + 24.0, right: 640.0, top: 8.0, bottom };
     let mut drawing = Drawing::new(760.0, bottom + 42.0);
     let scale = Scale::logarithmic((low, high), (frame.left, frame.right));
     frame.horizontal_axis(&mut drawing, &scale, 8, "seconds a unit");
