@@ -121,6 +121,34 @@ fn every_point_of_the_grid_converges_on_raw_costs() {
 }
 
 #[test]
+fn neighbours_change_the_way_and_not_the_solution() {
+    let case = Case::new(raw_cost(14, 20));
+    let options = GroupLassoOptions::default();
+    let mut workspace = workspace();
+    let mut solve = |eta, neighbours: &[_]| {
+        solve_group_lasso_path(&case.problem(eta), &GRID, neighbours, &mut workspace, &options)
+    };
+    let light = solve(0.1, &[]).unwrap();
+    for eta in [0.11, 30.0] {
+        let (alone, beside) = (solve(eta, &[]).unwrap(), solve(eta, &light).unwrap());
+        for (alone, beside) in alone.iter().zip(&beside) {
+            case.assert_certified(beside, eta);
+            let difference = alone.objective.total() - beside.objective.total();
+            let gap = alone.duality_gap().max(beside.duality_gap());
+            let rounding = 1e-12 * case.scale(alone.objective.total());
+            assert!(difference.abs() <= gap + rounding, "λ {}", alone.entropy_weight);
+        }
+        if eta < 1.0 {
+            let steps =
+                |path: &[GroupLassoSolution]| path.iter().map(|s| s.iterations).sum::<usize>();
+            assert!(steps(&beside) < steps(&alone));
+        }
+    }
+    let error = solve(1.0, &light[1..]).unwrap_err();
+    assert!(error.to_string().contains("neighbours"), "{error}");
+}
+
+#[test]
 fn agrees_with_the_generalized_conditional_gradient() {
     for (sources, targets) in [(14, 20), (20, 11)] {
         let case = Case::new(squared_distances(&cloud(sources, 3, 5), &cloud(targets, 3, 6)));

@@ -87,8 +87,11 @@ impl Ascent {
     pub(super) fn climb(&mut self, problem: &Problem<'_>, goal: Goal) -> Stop {
         let mut reuse_factor = false;
         self.radius = FIRST_RADIUS;
-        // Not a number is not within the goal.
-        while !(self.error <= goal.tolerance) {
+        loop {
+            // Not a number is not within the goal.
+            if self.error <= goal.tolerance {
+                return Stop::Converged;
+            }
             if self.iterations >= goal.iteration_limit {
                 return Stop::IterationLimit;
             }
@@ -114,7 +117,6 @@ impl Ascent {
             self.damping = (self.damping / DAMPING_GROWTH).max(SMALLEST_DAMPING);
             reuse_factor = self.curvature.is_factored && self.error <= REUSE_SHRINKAGE * before;
         }
-        Stop::Converged
     }
 
     /// Newton's direction in units of λ; with `reuse_factor` the one of an earlier factor.
