@@ -72,14 +72,14 @@ pub(crate) fn orthonormal_rows(mut rows: Array2<f64>, floor: f64) -> (Array2<f64
     let mut kept = 0;
     for place in 0..count {
         let (before, mut rest) = rows.view_mut().split_at(Axis(0), place);
-        let before = before.slice(s![..kept, ..]);
         let mut row = rest.row_mut(0);
         // Twice is enough: once leaves what rounding makes of cancellation.
         for _ in 0..2 {
-            let overlap = before.dot(&row);
-            row -= &overlap.dot(&before);
-            let mut known = coefficients.slice_mut(s![place, ..kept]);
-            known += &overlap;
+            for (earlier, other) in before.rows().into_iter().take(kept).enumerate() {
+                let overlap = other.dot(&row);
+                row.scaled_add(-overlap, &other);
+                coefficients[[place, earlier]] += overlap;
+            }
         }
         let norm = row.dot(&row).sqrt();
         if norm > floor {

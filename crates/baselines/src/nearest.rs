@@ -21,12 +21,14 @@ pub fn nearest_neighbours(
     let training_norms = squared_norms(training);
     let largest_norm = training_norms.fold(0.0, |largest: f64, &norm| largest.max(norm));
     let mut nearest = Vec::with_capacity(queries.nrows());
+    let mut scores = vec![0.0; training.nrows()];
     for block in queries.axis_chunks_iter(Axis(0), BLOCK) {
         let products = product(block, training.t());
         for (query, products) in block.rows().into_iter().zip(products.rows()) {
-            let mut scores = products.mapv(|product| -2.0 * product);
-            scores += &training_norms;
-            let best = scores.fold(f64::INFINITY, |best, &score| best.min(score));
+            for ((score, product), norm) in scores.iter_mut().zip(products).zip(&training_norms) {
+                *score = norm - 2.0 * product;
+            }
+            let best = smallest(&scores);
             // A sum of `width` products is off by at most width · ε · ‖x‖‖q‖ on either side.
             let scale = largest_norm + query.dot(&query);
             // Every score, distance and partial sum is at most 4 · scale.
@@ -56,6 +58,18 @@ pub fn classify_by_nearest(
     }
     let nearest = nearest_neighbours(training, queries)?;
     Ok(nearest.into_iter().map(|index| labels[index]).collect())
+}
+
+/// The smallest of finite scores, by lanes that a processor compares at once.
+fn smallest(scores: &[f64]) -> f64 {
+    let (chunks, rest) = scores.as_chunks::<8>();
+    let mut lanes = [f64::INFINITY; 8];
+    for chunk in chunks {
+        for (lane, &score) in lanes.iter_mut().zip(chunk) {
+            *lane = if score < *lane { score } else { *lane };
+        }
+    }
+    lanes.iter().chain(rest).copied().fold(f64::INFINITY, f64::min)
 }
 
 fn nearest_among(
