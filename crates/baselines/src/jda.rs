@@ -2,8 +2,11 @@
 //! distribution adaptation", ICCV 2013.
 //!
 //! The projection brings together the two domains' means and, for each class, those of the source samples and
-//! of the target samples with that pseudo-label: the eigenproblem of `mmd.rs` with M = Σ_{c=0}^C e_c e_cᵀ. The
+//! of the target samples with that pseudo-label: the eigenproblem of `mmd.rs` with the matrix of `discrepancy.rs`. The
 //! pseudo-labels come from the nearest neighbours in the last projection, the first of which is that of TCA.
+//!
+//! As in the authors' program, samples are scaled to unit norm before and after the projection, and there are ten
+//! iterations.
 
 use ndarray::{Array2, ArrayView2, s};
 

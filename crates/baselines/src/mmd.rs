@@ -40,9 +40,11 @@ const WHAT: &str = "the source and target samples";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Formulation {
     /// The projection of the features.
-    #[default]
     Primal,
-    /// The coefficients of the samples, with a linear kernel.
+    /// The coefficients of the samples, with a linear kernel: "a linear kernel was chosen for all the methods with a
+    /// kernel formulation", in the paper's words. In the mean of each of its three sets of tasks JDA's accuracy is then
+    /// within 3 points of the paper's; the other formulation is better than the paper's on digits and faces.
+    #[default]
     LinearKernel,
 }
 
@@ -50,10 +52,10 @@ pub enum Formulation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProjectionScale {
     /// ‖a‖ = 1, as general eigensolvers return them: directions of larger variance weigh more in distances. JDA's
-    /// accuracies come closer to the paper's with it: on digits and faces the other is 8 to 10 points below.
+    /// accuracies come closer to the paper's with it: the other is 8 points below on digits.
     #[default]
     UnitNorm,
-    /// aᵀ Xᵀ H X a = 1, as the constraint asks: all directions weigh the same.
+    /// The variance along a is 1, as the constraint asks: all directions weigh the same.
     UnitVariance,
 }
 

@@ -156,7 +156,8 @@ fn the_eigenvectors_have_a_lower_objective_than_any_other_projection() {
     let samples = unit_rows(concatenate![Axis(0), source, target]);
     let centred = common::centred(samples.view());
     let (lambda, k) = (0.1, 3);
-    let after = |iterations| JdaOptions { iterations, ..JdaOptions::default() };
+    let mmd = MmdOptions { formulation: Formulation::Primal, ..MmdOptions::default() };
+    let after = |iterations| JdaOptions { mmd, iterations };
     let outcome = Jda::new(source.view(), &labels, target.view(), after(2))
         .unwrap()
         .adapt(lambda, k)
@@ -190,7 +191,7 @@ fn adaptation_recovers_samples_that_a_shift_confuses() {
     };
     let without = baselines::classify_by_nearest(source.view(), &labels, target.view()).unwrap();
     let jda = Jda::new(source.view(), &labels, target.view(), JdaOptions::default()).unwrap();
-    let with = jda.adapt(0.1, 10).unwrap();
+    let with = jda.adapt(1.0, 10).unwrap();
     let (without, with) = (accuracy(&without), accuracy(&with.labels));
     assert!(with > without + 0.05, "{with} and {without}");
 }
