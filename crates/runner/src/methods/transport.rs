@@ -30,6 +30,8 @@ struct Transport<'a, 'data> {
     source_mass: Vec<f64>,
     target_mass: Vec<f64>,
     barycenter: Barycenter,
+    /// The last plan and the labels that came of it: neighbours on a grid often share theirs.
+    last: Option<(Array2<f64>, Vec<usize>)>,
     clock: Instant,
 }
 
@@ -52,22 +54,26 @@ impl<'a, 'data> Transport<'a, 'data> {
             }
             Some(TargetLabels::Classifier) | None => cost,
         };
-        Ok(Self { problem, cost, source_mass, target_mass, barycenter: metric.into(), clock })
+        let barycenter = metric.into();
+        Ok(Self { problem, cost, source_mass, target_mass, barycenter, last: None, clock })
     }
 
     /// Moves the source along a plan (eq. `bary_map`) and labels the queries.
     fn outcome(&mut self, plan: ArrayView2<'_, f64>, convergence: Convergence) -> Result<Outcome> {
-        let source = self.problem.source.features.view();
-        let mapped = barycentric_map(plan, self.problem.target, self.barycenter, source)?;
-        let predicted = self.problem.classify(mapped.view())?;
-        Ok(self.timed(predicted, convergence))
-    }
-
-    /// An outcome with the time since the last one: work that grid points share counts for the first of them.
-    fn timed(&mut self, predicted: Vec<usize>, convergence: Convergence) -> Outcome {
+        let predicted = match &self.last {
+            Some((last, predicted)) if last == plan => predicted.clone(),
+            _ => {
+                let source = self.problem.source.features.view();
+                let mapped = barycentric_map(plan, self.problem.target, self.barycenter, source)?;
+                let predicted = self.problem.classify(mapped.view())?;
+                self.last = Some((plan.to_owned(), predicted.clone()));
+                predicted
+            }
+        };
+        // The time since the last outcome: work that grid points share counts for the first of them.
         let seconds = self.clock.elapsed().as_secs_f64();
         self.clock = Instant::now();
-        Outcome { predicted, convergence: Some(convergence), seconds }
+        Ok(Outcome { predicted, convergence: Some(convergence), seconds })
     }
 
     /// Eq. `optreg_disc` by the generalized conditional gradient at some of the points. Those of a quadratic Ω_c start
@@ -249,8 +255,6 @@ pub fn lp_l1(
     let options = LpL1Options::default();
     let mut outcomes = Vec::with_capacity(points.len());
     for ((_, places), start) in by_lambda.into_iter().zip(starts) {
-        // Of the points whose gap the entropic plan itself is within.
-        let mut unmoved: Option<Vec<usize>> = None;
         for place in places {
             let point = &points[place];
             let regularizer = regularizer.clone().with_power(point.get("p"))?;
@@ -265,16 +269,7 @@ pub fn lp_l1(
             let gap = (solution.duality_gap, solution.objective.total());
             let convergence =
                 convergence(solution.stop, solution.iterations, gap, solution.marginal_error);
-            let outcome = match &unmoved {
-                Some(same) if solution.iterations == 0 => {
-                    transport.timed(same.clone(), convergence)
-                }
-                _ => transport.outcome(solution.plan.view(), convergence)?,
-            };
-            if solution.iterations == 0 {
-                unmoved = Some(outcome.predicted.clone());
-            }
-            outcomes.push((place, outcome));
+            outcomes.push((place, transport.outcome(solution.plan.view(), convergence)?));
         }
     }
     Ok(in_order(outcomes))
