@@ -11,6 +11,7 @@ const SOURCES: [(&str, &[&str]); 3] = [
         &[
             "Cargo.lock",
             "crates/baselines/src/nearest.rs",
+            "crates/baselines/src/product.rs",
             "crates/datasets/src",
             "crates/runner/src/experiment.rs",
             "crates/runner/src/methods/problem.rs",
