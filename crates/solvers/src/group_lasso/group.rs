@@ -73,7 +73,7 @@ pub(super) struct Batch<'a> {
 }
 
 /// Solves the groups of a batch; `bounds` are those of [`Ratio::offsets`].
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn solve_groups(batch: Batch<'_>, ratio: Ratio, bounds: (f64, f64)) -> Groups {
     const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
     let Batch { entries, logarithms, omegas, guesses, is_warm } = batch;
