@@ -30,7 +30,7 @@ const SERIES: [f64; 13] = [
 
 /// exp(x) for x ≤ 0; zero where that is below the normal range, and NaN stays NaN.
 #[inline(always)]
-fn exp_of_negative(x: f64) -> f64 {
+pub(crate) fn exp_of_negative(x: f64) -> f64 {
     let rounded = x * std::f64::consts::LOG2_E + ROUNDER;
     let exponent = rounded - ROUNDER;
     let remainder = (x - exponent * LN2_HIGH) - exponent * LN2_LOW;
