@@ -28,7 +28,7 @@ pub(crate) fn product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> 
 
 /// The matrix itself where its rows or its columns follow each other in memory, else a copy.
 fn contiguous(matrix: ArrayView2<'_, f64>) -> CowArray<'_, f64, Ix2> {
-    if matrix.is_standard_layout() || matrix.t().is_standard_layout() {
+    if matrix.to_slice().is_some() || matrix.t().to_slice().is_some() {
         matrix.into()
     } else {
         matrix.to_owned().into()
@@ -37,10 +37,10 @@ fn contiguous(matrix: ArrayView2<'_, f64>) -> CowArray<'_, f64, Ix2> {
 
 fn as_faer<'a>(matrix: &'a CowArray<'_, f64, Ix2>) -> MatRef<'a, f64> {
     let (rows, columns) = matrix.dim();
-    let entries = matrix.as_slice_memory_order().expect("a contiguous matrix");
-    if matrix.is_standard_layout() {
+    if let Some(entries) = matrix.as_slice() {
         MatRef::from_row_major_slice(entries, rows, columns)
     } else {
+        let entries = matrix.t().to_slice().expect("columns that follow each other");
         MatRef::from_column_major_slice(entries, rows, columns)
     }
 }
