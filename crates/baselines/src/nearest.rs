@@ -4,13 +4,15 @@
 //! leaves undecided is settled by direct distances, so that the answer is the exact one, with the
 //! lowest index among equals.
 
-use ndarray::{Array1, ArrayView1, ArrayView2, Axis, Zip};
+use ndarray::{ArrayView1, ArrayView2, Axis, Zip};
 
 use crate::error::{Error, Result};
 use crate::product::product;
 
 /// Queries a block: its products with the training samples stay in cache.
 const BLOCK: usize = 128;
+/// Training samples of which the smallest score is kept, so that few scores are looked at twice.
+const CHUNK: usize = 64;
 
 /// For each query the index of the nearest training sample.
 pub fn nearest_neighbours(
@@ -19,16 +21,16 @@ pub fn nearest_neighbours(
 ) -> Result<Vec<usize>> {
     check(training, queries)?;
     let training_norms = squared_norms(training);
-    let largest_norm = training_norms.fold(0.0, |largest: f64, &norm| largest.max(norm));
+    let largest_norm = training_norms.iter().fold(0.0, |largest: f64, &norm| largest.max(norm));
     let mut nearest = Vec::with_capacity(queries.nrows());
     let mut scores = vec![0.0; training.nrows()];
+    let mut smallest = vec![0.0; training.nrows().div_ceil(CHUNK)];
     for block in queries.axis_chunks_iter(Axis(0), BLOCK) {
-        let products = product(block, training.t());
-        for (query, products) in block.rows().into_iter().zip(products.rows()) {
-            for ((score, product), norm) in scores.iter_mut().zip(products).zip(&training_norms) {
-                *score = norm - 2.0 * product;
-            }
-            let best = smallest(&scores);
+        let (products, _) = product(block, training.t()).into_raw_vec_and_offset();
+        let products = products.chunks_exact(training.nrows());
+        for (query, products) in block.rows().into_iter().zip(products) {
+            score(products, &training_norms, &mut scores, &mut smallest);
+            let best = smallest.iter().copied().fold(f64::INFINITY, f64::min);
             // A sum of `width` products is off by at most width · ε · ‖x‖‖q‖ on either side.
             let scale = largest_norm + query.dot(&query);
             // Every score, distance and partial sum is at most 4 · scale.
@@ -36,11 +38,13 @@ pub fn nearest_neighbours(
                 return Err(Error::Overflow);
             }
             let doubt = 8.0 * (query.len() + 4) as f64 * f64::EPSILON * scale;
-            let candidates = scores
+            let limit = best + doubt;
+            let candidates = smallest
                 .iter()
                 .enumerate()
-                .filter(|&(_, &score)| score <= best + doubt)
-                .map(|(index, _)| index);
+                .filter(|&(_, &smallest)| smallest <= limit)
+                .flat_map(|(chunk, _)| chunk * CHUNK..scores.len().min((chunk + 1) * CHUNK))
+                .filter(|&index| scores[index] <= limit);
             nearest.push(nearest_among(candidates, training, query).ok_or(Error::Overflow)?);
         }
     }
@@ -60,16 +64,23 @@ pub fn classify_by_nearest(
     Ok(nearest.into_iter().map(|index| labels[index]).collect())
 }
 
-/// The smallest of finite scores, by lanes that a processor compares at once.
-fn smallest(scores: &[f64]) -> f64 {
-    let (chunks, rest) = scores.as_chunks::<8>();
-    let mut lanes = [f64::INFINITY; 8];
-    for chunk in chunks {
-        for (lane, &score) in lanes.iter_mut().zip(chunk) {
-            *lane = if score < *lane { score } else { *lane };
+/// The scores ‖x‖² − 2⟨x, q⟩ of all training samples x, and the smallest of each chunk.
+fn score(products: &[f64], norms: &[f64], scores: &mut [f64], smallest: &mut [f64]) {
+    let chunks = products.chunks(CHUNK).zip(norms.chunks(CHUNK)).zip(scores.chunks_mut(CHUNK));
+    for (((products, norms), scores), smallest) in chunks.zip(smallest) {
+        for ((score, product), norm) in scores.iter_mut().zip(products).zip(norms) {
+            *score = norm - 2.0 * product;
         }
+        // By lanes that a processor compares at once.
+        let (lanes, rest) = scores.as_chunks::<8>();
+        let least = lanes.iter().fold([f64::INFINITY; 8], |mut least, lanes| {
+            for (least, &score) in least.iter_mut().zip(lanes) {
+                *least = if score < *least { score } else { *least };
+            }
+            least
+        });
+        *smallest = least.iter().chain(rest).copied().fold(f64::INFINITY, f64::min);
     }
-    lanes.iter().chain(rest).copied().fold(f64::INFINITY, f64::min)
 }
 
 fn nearest_among(
@@ -95,7 +106,7 @@ fn squared_distance(first: ArrayView1<'_, f64>, second: ArrayView1<'_, f64>) -> 
     Zip::from(first).and(second).fold(0.0, |sum, &x, &y| sum + (x - y) * (x - y))
 }
 
-fn squared_norms(rows: ArrayView2<'_, f64>) -> Array1<f64> {
+fn squared_norms(rows: ArrayView2<'_, f64>) -> Vec<f64> {
     rows.rows().into_iter().map(|row| row.dot(&row)).collect()
 }
 
