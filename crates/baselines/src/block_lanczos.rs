@@ -24,8 +24,9 @@ pub(crate) fn by_lanczos(
     similar: Option<usize>,
 ) -> Result<Option<Leading>> {
     let size = matrix.size();
-    let most = size / 2;
-    if most < 3 * count + 4 * BLOCK {
+    let least = 2 * count + 4 * BLOCK;
+    let most = 3 * size / 4;
+    if most < least {
         return Ok(None);
     }
     let largest = matrix.diagonal.fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
@@ -35,7 +36,7 @@ pub(crate) fn by_lanczos(
     let start = Array2::from_shape_fn((BLOCK, size), |_| random.gen_range(-1.0..1.0_f64));
     let (mut block, _) = orthonormal_rows(start, floor);
     let step = (count / 4).max(BLOCK);
-    let mut next_check = similar.unwrap_or(2 * count + 4 * BLOCK).min(most);
+    let mut next_check = similar.unwrap_or(least).min(most);
     while block.nrows() == BLOCK && space.dimension < most {
         let (next, coupling) = space.extend(matrix, &block, floor);
         if space.dimension >= next_check {

@@ -11,8 +11,8 @@
 //! With a linear kernel K = X Xᵀ the same stands with K in the place of X, and the penalty weighs other directions.
 //!
 //! The samples are X = U S Vᵀ + 1 μᵀ, and the mean μ has the coordinates m = Vᵀ μ and a part of length h outside of the
-//! principal axes V. A column, or with the kernel its Xᵀ a, is V b + v h² û with û = (μ − V m) / h²: nothing else is
-//! seen by the problem. The penalty is zᵀ Q⁻¹ z for z = (b, v h²) with Q = I, with the kernel Q = Xᵀ X. With
+//! principal axes V. A column a, or with the kernel its Xᵀ a, is V b + v (μ − V m): nothing else is seen by the
+//! problem. The penalty is zᵀ Q⁻¹ z for z = (b, v h), with Q = I, or with the kernel Q = Xᵀ X. With
 //! G = Eᵀ X in these coordinates and the constraint's y = S b, the best v for each b gives the eigenproblem of
 //!
 //! ```text
@@ -20,7 +20,7 @@
 //! ```
 //!
 //! a diagonal with an update of as many columns as E has, and one more with the kernel: one decomposition of the samples
-//! serves every λ, k and M. The outer factor's row of v, times S y / θ, is v.
+//! serves every λ, k and M. Its last row, that of v, gives v from y / θ.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 
@@ -175,9 +175,9 @@ impl MmdProblem {
         let scale = &self.singular_values;
         let squares = scale * scale;
         let totals = seen.totals.view().insert_axis(Axis(1));
-        // G, whose column for v is the totals.
+        // G in the axes; its last column is h times the totals.
         let seen_in_axes = &seen.differences + &totals.dot(&self.mean.view().insert_axis(Axis(0)));
-        // G Q: in the axes, and for v.
+        // G Q in the axes, and its last column divided by h.
         let (mapped, mapped_outside) = match self.options.formulation {
             Formulation::Primal => (seen_in_axes.clone(), seen.totals.clone()),
             Formulation::LinearKernel => {

@@ -16,11 +16,7 @@ use crate::symmetric_eigen::symmetric_eigen;
 use crate::updated_diagonal::UpdatedDiagonal;
 
 /// How much is tried, in this order.
-const EFFORTS: [Effort; 3] = [
-    Effort { poles: 4, margin: 24 },
-    Effort { poles: 8, margin: 40 },
-    Effort { poles: 12, margin: 80 },
-];
+const EFFORTS: [Effort; 2] = [Effort { poles: 6, margin: 32 }, Effort { poles: 10, margin: 60 }];
 /// A direction of the tail that is shorter than this, beside those before it, is rounding.
 const FLOOR: f64 = 1e-11;
 
@@ -32,13 +28,27 @@ struct Effort {
     margin: usize,
 }
 
+impl Effort {
+    fn head(self, matrix: &UpdatedDiagonal, count: usize) -> usize {
+        count + matrix.updates.nrows() + self.margin
+    }
+
+    fn dimension(self, matrix: &UpdatedDiagonal, count: usize) -> usize {
+        self.head(matrix, count) + self.poles * matrix.updates.nrows()
+    }
+}
+
 /// None when the subspace is not small beside the matrix, or its answer cannot be certified. The diagonal has to
-/// descend.
+/// descend. Spaces that are smaller than what sufficed for a `similar` matrix are not tried.
 pub(crate) fn by_rational_subspace(
     matrix: &UpdatedDiagonal,
     count: usize,
+    similar: Option<usize>,
 ) -> Result<Option<Leading>> {
     for effort in EFFORTS {
+        if effort.dimension(matrix, count) < similar.unwrap_or(0) {
+            continue;
+        }
         if let Some(leading) = with_effort(matrix, count, effort)? {
             return Ok(Some(leading));
         }
@@ -46,14 +56,12 @@ pub(crate) fn by_rational_subspace(
     Ok(None)
 }
 
-fn with_effort(
-    matrix: &UpdatedDiagonal,
-    count: usize,
-    Effort { poles, margin }: Effort,
-) -> Result<Option<Leading>> {
+fn with_effort(matrix: &UpdatedDiagonal, count: usize, effort: Effort) -> Result<Option<Leading>> {
     let (size, columns) = (matrix.size(), matrix.updates.nrows());
-    let head = count + columns + margin;
-    if 2 * poles * columns > size || 4 * (head + poles * columns) > 3 * size {
+    let (head, dimension) = (effort.head(matrix, count), effort.dimension(matrix, count));
+    // Lanczos iteration needs about as large a space as this, or a smaller one.
+    let by_iteration = 4 * count + 64;
+    if dimension > by_iteration || 4 * dimension > 3 * size {
         return Ok(None);
     }
     let diagonal = &matrix.diagonal;
@@ -65,7 +73,7 @@ fn with_effort(
     let tail_updates = matrix.updates.slice(s![.., head..]);
     let tail_diagonal = diagonal.slice(s![head..]);
     let mut tail = Array2::zeros((0, size - head));
-    for pole in poles_between(diagonal[0], last, diagonal[head], poles) {
+    for pole in poles_between(diagonal[0], last, diagonal[head], effort.poles) {
         let mut rows = &tail_updates * &tail_diagonal.mapv(|entry| (pole - entry).recip());
         for mut row in rows.rows_mut() {
             let norm = row.dot(&row).sqrt();
