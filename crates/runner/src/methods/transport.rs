@@ -250,14 +250,17 @@ pub fn lp_l1(
         &entropic::Options::default(),
     )?;
     let regularizer = LpL1::new(&problem.source.labels);
-    // Tight while a point is chosen, too: Ω is concave, so that its gap says how nearly a plan is stationary, not how
-    // good it is. At large λ a gap of 1e-3 is that of the saddle beside the entropic plan.
-    let options = LpL1Options::default();
     let mut outcomes = Vec::with_capacity(points.len());
     for ((_, places), start) in by_lambda.into_iter().zip(starts) {
         for place in places {
             let point = &points[place];
             let regularizer = regularizer.clone().with_power(point.get("p"))?;
+            // The gap stays tight while a point is chosen: Ω is concave, so that its gap says how nearly a plan is
+            // stationary, not how good it is. At large λ 1e-3 is that of the saddle beside the entropic plan.
+            let options = LpL1Options {
+                iteration_limit: point.count("reweightings"),
+                ..LpL1Options::default()
+            };
             let problem = LpL1Problem {
                 cost: transport.cost.view(),
                 source_mass: &transport.source_mass,
