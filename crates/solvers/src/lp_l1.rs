@@ -120,7 +120,7 @@ pub fn solve_lp_l1(
         if iterations == options.iteration_limit {
             break (gap, Stop::IterationLimit);
         }
-        iterate.reweight(problem, &penalty, &mut reweighted);
+        reweight(problem, &penalty, &mut reweighted);
         let tolerance_of_marginals = (DIRECTION_ACCURACY * gap / total.abs())
             .min(largest_error)
             .max(options.entropic.tolerance);
@@ -199,20 +199,15 @@ impl Iterate {
         let slope = inner_product(&self.masses, &self.slopes);
         self.objective.transport + self.objective.entropy + problem.regularization_weight * slope
     }
+}
 
-    /// C + η ∂Ω.
-    fn reweight(
-        &self,
-        problem: &LpL1Problem<'_>,
-        penalty: &Array2<f64>,
-        reweighted: &mut Array2<f64>,
-    ) {
-        reweighted.assign(&problem.cost);
-        for (rows, penalty) in problem.regularizer.classes().iter().zip(penalty.rows()) {
-            for &row in rows {
-                let mut costs = reweighted.row_mut(row);
-                costs += &penalty;
-            }
+/// C + η ∂Ω.
+fn reweight(problem: &LpL1Problem<'_>, penalty: &Array2<f64>, reweighted: &mut Array2<f64>) {
+    reweighted.assign(&problem.cost);
+    for (rows, penalty) in problem.regularizer.classes().iter().zip(penalty.rows()) {
+        for &row in rows {
+            let mut costs = reweighted.row_mut(row);
+            costs += &penalty;
         }
     }
 }
