@@ -148,6 +148,27 @@ fn neighbours_change_the_way_and_not_the_solution() {
     assert!(error.to_string().contains("neighbours"), "{error}");
 }
 
+/// With few targets some class sends nothing anywhere for a while.
+#[test]
+fn many_sources_and_few_targets_converge_along_both_axes_of_the_grid() {
+    for seed in 0..8 {
+        let cost = 0.3 * squared_distances(&cloud(60, 3, seed), &cloud(12, 3, seed + 100));
+        let case = Case::new(cost);
+        let options = GroupLassoOptions { relative_gap: 1e-3, ..GroupLassoOptions::default() };
+        let mut workspace = workspace();
+        let mut last = Vec::new();
+        for eta in GRID.into_iter().rev() {
+            let problem = case.problem(eta);
+            last =
+                solve_group_lasso_path(&problem, &GRID, &last, &mut workspace, &options).unwrap();
+            for solution in &last {
+                assert_eq!(solution.stop, Stop::Converged);
+                assert!(solution.relative_gap() <= 1e-3, "{}", solution.relative_gap());
+            }
+        }
+    }
+}
+
 #[test]
 fn agrees_with_the_generalized_conditional_gradient() {
     for (sources, targets) in [(14, 20), (20, 11)] {

@@ -205,6 +205,10 @@ impl Curvature {
             let is_sparse = SPARSE_DIVISOR * served < targets;
             let members: Vec<usize> =
                 (0..targets).filter(|target| !is_sparse || has_mass(target)).collect();
+            // A class whose masses all underflow, far from the solution.
+            if members.is_empty() {
+                continue;
+            }
             self.panel.clear();
             for target in &members {
                 let start = target * sources;
