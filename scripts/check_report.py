@@ -187,6 +187,8 @@ def main():
     parser.add_argument("--runner", default="target/debug/runner", help="the program")
     parser.add_argument("--pictures", type=pathlib.Path, help="writes pictures of each page to this folder")
     arguments = parser.parse_args()
+    if arguments.pictures:
+        arguments.pictures.mkdir(parents=True, exist_ok=True)
     runner = str(pathlib.Path(arguments.runner).resolve())
     browser = Browser()
     try:
