@@ -7,7 +7,7 @@ use solvers::cost::{cost_matrix, normalize_cost};
 use solvers::entropic::Workspace;
 use solvers::gcg::{GcgOptions, GcgProblem, GcgSolution, solve_gcg};
 use solvers::marginals::uniform_mass;
-use solvers::regularizers::{Laplacian, LpL1};
+use solvers::regularizers::{Laplacian, Quadratic};
 use solvers::semi_supervised::forbid_crossing_labels;
 
 use crate::cli::{Cost, DataLocation, HistoryArguments, Normalize};
@@ -23,7 +23,7 @@ use crate::say_line;
 use crate::unit::{Ending, Record, UnitScores};
 
 /// The methods that the generalized conditional gradient solves.
-const METHODS: [&str; 2] = ["ot-laplace", "ot-lpl1"];
+const METHODS: [&str; 2] = ["ot-laplace", "ot-quadratic"];
 
 /// Writes the history of a unit and the report with it.
 pub fn run(arguments: &HistoryArguments, location: &DataLocation) -> Result<()> {
@@ -150,7 +150,7 @@ fn solve(problem: &Problem<'_>, config: &MethodConfig, point: &Point) -> Result<
         cost = forbid_crossing_labels(cost, labels, &known, &source_mass, &target_mass)?;
     }
     let regularizer: Box<dyn Regularizer> = match config.method.as_str() {
-        "ot-lpl1" => Box::new(LpL1::new(labels).with_power(point.get("p"))?),
+        "ot-quadratic" => Box::new(Quadratic::new(&source_mass, &target_mass)),
         _ => Box::new(Laplacian::of_nearest_neighbours(
             (source, problem.target),
             labels,

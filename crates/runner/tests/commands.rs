@@ -474,5 +474,5 @@ fn a_units_history_is_that_of_the_run() {
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert_says(&page, "Iterations of one unit");
     let refused = complaint(&runner(&["history", &out, "--method", "ot-it"]));
-    assert_says(&refused, "these methods are: ot-laplace, ot-lpl1");
+    assert_says(&refused, "these methods are: ot-laplace, ot-quadratic");
 }
