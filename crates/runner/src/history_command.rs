@@ -4,8 +4,7 @@
 use anyhow::{Context as _, Result, bail, ensure};
 use solvers::Regularizer;
 use solvers::cost::{cost_matrix, normalize_cost};
-use solvers::entropic::Workspace;
-use solvers::gcg::{GcgOptions, GcgProblem, GcgSolution, solve_gcg};
+use solvers::gcg::{GcgOptions, GcgSolution, QuadraticPath};
 use solvers::marginals::uniform_mass;
 use solvers::regularizers::{Laplacian, Quadratic};
 use solvers::semi_supervised::forbid_crossing_labels;
@@ -159,14 +158,8 @@ fn solve(problem: &Problem<'_>, config: &MethodConfig, point: &Point) -> Result<
             point.get("alpha"),
         )?),
     };
-    let gcg = GcgProblem {
-        cost: cost.view(),
-        source_mass: &source_mass,
-        target_mass: &target_mass,
-        entropy_weight: point.get("lambda"),
-        regularizer: &*regularizer,
-        regularization_weight: point.get("eta"),
-    };
     let options = GcgOptions { relative_gap: problem.relative_gap, ..GcgOptions::default() };
-    Ok(solve_gcg(&gcg, None, &mut Workspace::default(), &options)?)
+    let masses = (&*source_mass, &*target_mass);
+    let mut path = QuadraticPath::new(cost.view(), masses, &*regularizer, options)?;
+    Ok(path.solve(point.get("lambda"), point.get("eta"))?.clone())
 }
