@@ -52,7 +52,7 @@ pub enum Ending {
 pub struct UnitScores {
     /// Every grid point, on the labels that the choice is made on.
     pub tried: Vec<Score>,
-    /// The first of the best of them.
+    /// The one that [`choose`] takes.
     pub chosen: usize,
     /// The chosen point on the test samples.
     pub test: Score,
@@ -140,7 +140,8 @@ impl<'a> Unit<'a> {
         let task = tasks.task(self.pair, self.trial)?;
         let points = self.method.grid.points();
         let tried = self.sweep(task.selection(experiment.classifier), &points)?;
-        let chosen = first_best(&tried).context("the grid is empty")?;
+        let accuracies: Vec<f64> = tried.iter().map(|score| score.accuracy).collect();
+        let chosen = choose(&points, &accuracies).context("the grid is empty")?;
         let at = std::slice::from_ref(&points[chosen]);
         let test = self.sweep(task.test(experiment.classifier), at)?;
         let test = test.into_iter().next().context("no test score")?;
@@ -164,18 +165,40 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// The place of the first of the largest accuracies.
-fn first_best(scores: &[Score]) -> Option<usize> {
-    let mut best = None;
-    for (place, score) in scores.iter().enumerate() {
-        if best.is_none_or(|best: usize| score.accuracy > scores[best].accuracy) {
-            best = Some(place);
-        }
-    }
-    best
+/// The place of the largest accuracy. Of equals the one with the largest λ, if they have one: its plan is the
+/// smoothest, hence the best conditioned and the cheapest. Of those the first.
+pub fn choose(points: &[Point], accuracies: &[f64]) -> Option<usize> {
+    let smoothness = |place: usize| points[place].find("lambda").unwrap_or(0.0);
+    (0..points.len()).rev().max_by(|&a, &b| {
+        let by_accuracy = accuracies[a].total_cmp(&accuracies[b]);
+        by_accuracy.then(smoothness(a).total_cmp(&smoothness(b)))
+    })
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(lambda: f64, eta: f64) -> Point {
+        Point(vec![("lambda".to_owned(), lambda), ("eta".to_owned(), eta)])
+    }
+
+    #[test]
+    fn the_smoothest_of_the_best_is_chosen() {
+        let points = [point(0.1, 1.0), point(1.0, 1.0), point(1.0, 10.0), point(10.0, 1.0)];
+        assert_eq!(choose(&points, &[0.8, 0.8, 0.8, 0.7]), Some(1));
+        assert_eq!(choose(&points, &[0.9, 0.8, 0.8, 0.7]), Some(0));
+        assert_eq!(choose(&[], &[]), None);
+    }
+
+    #[test]
+    fn without_a_lambda_the_first_of_the_best_is_chosen() {
+        let points = [10.0, 20.0, 30.0].map(|k| Point(vec![("k".to_owned(), k)]));
+        assert_eq!(choose(&points, &[0.1, 0.5, 0.5]), Some(1));
+    }
 }

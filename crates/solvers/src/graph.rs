@@ -17,7 +17,7 @@ impl NeighbourGraph {
     /// Joins each sample with its `count` nearest others (ties by index), in either direction.
     pub fn nearest(samples: ArrayView2<'_, f64>, count: usize) -> Result<Self> {
         check_finite("samples", samples)?;
-        Self::nearest_by_gram(&centred_gram(samples), count)
+        Self::nearest_by_gram(&gram(&centred(samples)), count)
     }
 
     /// [`Self::nearest`] from the inner products of the samples: ‖x − y‖² = ⟨x, x⟩ + ⟨y, y⟩ − 2⟨x, y⟩.
@@ -95,13 +95,12 @@ impl NeighbourGraph {
     }
 }
 
-/// X Xᵀ of the samples moved to their mean. Distances do not feel the shift, but the digits of the products do.
-pub(crate) fn centred_gram(samples: ArrayView2<'_, f64>) -> Array2<f64> {
-    let centred = match samples.mean_axis(Axis(0)) {
+/// The samples moved to their mean. Distances do not feel the shift, but the digits of inner products do.
+pub(crate) fn centred(samples: ArrayView2<'_, f64>) -> Array2<f64> {
+    match samples.mean_axis(Axis(0)) {
         Some(centre) => &samples - &centre,
         None => samples.to_owned(),
-    };
-    gram(&centred)
+    }
 }
 
 #[cfg(test)]

@@ -38,8 +38,12 @@ impl Point {
     /// # Panics
     /// If the method does not: a slip in the registry, not in a config.
     pub fn get(&self, name: &str) -> f64 {
-        let found = self.0.iter().find(|(own, _)| own == name);
-        found.unwrap_or_else(|| panic!("the registry gives this method no {name:?}")).1
+        self.find(name).unwrap_or_else(|| panic!("the registry gives this method no {name:?}"))
+    }
+
+    /// The value of a hyper-parameter, if the method has it.
+    pub fn find(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
     }
 
     /// A hyper-parameter that counts something; configs are checked to have whole numbers there.

@@ -14,6 +14,7 @@ use crate::methods::{METHODS, Method, Problem, Queries};
 use crate::progress::DownloadBars;
 use crate::report::svg::Drawing;
 use crate::scores::accuracy;
+use crate::unit::choose;
 
 const SEED: u64 = 1;
 const ANGLES: [u16; 4] = [0, 20, 40, 90];
@@ -67,15 +68,10 @@ fn panel(place: usize, pair: &Pair, tasks: &Tasks, method: &'static Method) -> R
         let points = config.grid.points();
         let (problem, truth) = task.selection(Classifier::Svm);
         let outcomes = (method.sweep)(&problem, &config, &points)?;
-        let accuracies = outcomes.iter().map(|outcome| accuracy(&outcome.predicted, truth));
-        // The first of the best, as in the protocol.
-        let mut best: (usize, f64) = (0, f64::NEG_INFINITY);
-        for (place, accuracy) in accuracies.enumerate() {
-            if accuracy > best.1 {
-                best = (place, accuracy);
-            }
-        }
-        let point = points[best.0].clone();
+        let accuracies: Vec<f64> =
+            outcomes.iter().map(|outcome| accuracy(&outcome.predicted, truth)).collect();
+        let chosen = choose(&points, &accuracies).context("the grid is empty")?;
+        let point = points[chosen].clone();
         let text =
             format!("{}°, λ = {}, η = {}", pair.target, point.get("lambda"), point.get("eta"));
         (Some(point), text)

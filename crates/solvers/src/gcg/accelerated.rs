@@ -56,6 +56,10 @@ impl State {
         options: &GcgOptions,
     ) -> Result<GcgSolution> {
         let mut anchor = Anchor::at(&self, curvature.unwrap_or(0.0));
+        if curvature.is_some() {
+            anchor.share = steady_share(problem, anchor.curvature);
+        }
+        let mut has_just_restarted = false;
         let mut starts_left = if curvature.is_none() { STARTS } else { 0 };
         let mut next_look = 1;
         let mut linearized = Array2::zeros(self.plan.raw_dim());
@@ -116,8 +120,13 @@ impl State {
                 }
                 self.direction_tolerance = options.entropic.tolerance;
                 anchor = Anchor::at(&self, RESTART_GROWTH * anchor.curvature);
+                if !has_just_restarted {
+                    anchor.share = steady_share(problem, anchor.curvature);
+                    has_just_restarted = true;
+                }
                 continue;
             }
+            has_just_restarted = false;
             self.advance(problem, &found, direction.view(), direction_gradient.view(), options);
             anchor.advance(problem, &mut direction, &mut direction_gradient);
             if problem.regularization_weight > 0.0 {
@@ -163,6 +172,12 @@ impl State {
         .clamp(options.entropic.tolerance, LARGEST_MARGINAL_ERROR);
         self.objective = objective(problem, self.plan.view(), self.gradient.view());
     }
+}
+
+/// Where θ tends to, √(λ/L), and where it starts if L is known: from 1 it takes as many steps to fall there as the
+/// whole solve may need.
+fn steady_share(problem: &GcgProblem<'_>, curvature: f64) -> f64 {
+    (problem.entropy_weight / curvature).sqrt().min(1.0)
 }
 
 /// Steps until the gap, so many times too large, may have vanished.

@@ -10,8 +10,8 @@ use ndarray::{Array2, ArrayView2};
 
 use crate::checks::{check_finite, check_length, check_same_width};
 use crate::error::{Error, Result};
-use crate::graph::{NeighbourGraph, centred_gram};
-use crate::product::write_product;
+use crate::graph::{NeighbourGraph, centred};
+use crate::product::{gram, product, write_product};
 use crate::regularizer::Regularizer;
 
 /// One of the two sides: a graph on the samples that move, and the samples they move to.
@@ -21,8 +21,17 @@ struct Half {
     graph: NeighbourGraph,
     /// 1 / (n · mass) of each moving sample; zero where there is no mass to move.
     scale: Vec<f64>,
-    /// X Xᵀ of the samples of the other side; a common shift moves all transported samples alike and leaves Ω.
-    gram: Array2<f64>,
+    destination: Destination,
+}
+
+/// The samples X of the other side, moved to their mean: a common shift moves all transported samples alike and
+/// leaves Ω.
+#[derive(Debug, Clone)]
+enum Destination {
+    /// X, of few dimensions: M X Xᵀ is two products with a narrow matrix.
+    Samples(Array2<f64>),
+    /// X Xᵀ otherwise.
+    Gram(Array2<f64>),
 }
 
 /// The source term, the target term, or both.
@@ -45,7 +54,9 @@ impl Laplacian {
         source_mass: &[f64],
     ) -> Result<Self> {
         check_finite("target", target)?;
-        let half = Half::new(1.0, graph, centred_gram(target), source_mass)?;
+        let target = centred(target);
+        let gram = gram(&target);
+        let half = Half::new(1.0, graph, Destination::new(target, gram), source_mass)?;
         Ok(Self { source: Some(half), target: None })
     }
 
@@ -57,8 +68,9 @@ impl Laplacian {
         trade_off: f64,
     ) -> Result<Self> {
         check_samples(samples)?;
-        let grams = (centred_gram(samples.0), centred_gram(samples.1));
-        Self::of_grams(graphs, grams, masses, trade_off)
+        let samples = (centred(samples.0), centred(samples.1));
+        let grams = (gram(&samples.0), gram(&samples.1));
+        Self::of_centred(graphs, samples, grams, masses, trade_off)
     }
 
     /// Eq. `reglaps2` with the graphs of the paper: the nearest `neighbours` of each sample, those of the source
@@ -71,15 +83,17 @@ impl Laplacian {
         trade_off: f64,
     ) -> Result<Self> {
         check_samples(samples)?;
-        let grams = (centred_gram(samples.0), centred_gram(samples.1));
+        let samples = (centred(samples.0), centred(samples.1));
+        let grams = (gram(&samples.0), gram(&samples.1));
         let source = NeighbourGraph::nearest_by_gram(&grams.0, neighbours)?;
         let target = NeighbourGraph::nearest_by_gram(&grams.1, neighbours)?;
         let graphs = (source.prune_by_class(source_labels)?, target);
-        Self::of_grams(graphs, grams, masses, trade_off)
+        Self::of_centred(graphs, samples, grams, masses, trade_off)
     }
 
-    fn of_grams(
+    fn of_centred(
         graphs: (NeighbourGraph, NeighbourGraph),
+        samples: (Array2<f64>, Array2<f64>),
         grams: (Array2<f64>, Array2<f64>),
         masses: (&[f64], &[f64]),
         trade_off: f64,
@@ -91,9 +105,11 @@ impl Laplacian {
                 rule: "it lies between 0 and 1",
             });
         }
+        let to_source = Destination::new(samples.0, grams.0);
+        let to_target = Destination::new(samples.1, grams.1);
         Ok(Self {
-            source: Some(Half::new(1.0 - trade_off, graphs.0, grams.1, masses.0)?),
-            target: Some(Half::new(trade_off, graphs.1, grams.0, masses.1)?),
+            source: Some(Half::new(1.0 - trade_off, graphs.0, to_target, masses.0)?),
+            target: Some(Half::new(trade_off, graphs.1, to_source, masses.1)?),
         })
     }
 }
@@ -104,18 +120,41 @@ fn check_samples((source, target): (ArrayView2<'_, f64>, ArrayView2<'_, f64>)) -
     check_same_width(source, target)
 }
 
+impl Destination {
+    fn new(samples: Array2<f64>, gram: Array2<f64>) -> Self {
+        if 2 * samples.ncols() < samples.nrows() {
+            Self::Samples(samples)
+        } else {
+            Self::Gram(gram)
+        }
+    }
+}
+
 impl Half {
-    fn new(weight: f64, graph: NeighbourGraph, gram: Array2<f64>, mass: &[f64]) -> Result<Self> {
+    fn new(
+        weight: f64,
+        graph: NeighbourGraph,
+        destination: Destination,
+        mass: &[f64],
+    ) -> Result<Self> {
         check_length("mass", mass.len(), "the samples of the graph", graph.size())?;
         let count = mass.len() as f64;
         let scale =
             mass.iter().map(|&mass| if mass > 0.0 { 1.0 / (count * mass) } else { 0.0 }).collect();
-        Ok(Self { weight, graph, scale, gram })
+        Ok(Self { weight, graph, scale, destination })
     }
 
-    /// diag(s) L diag(s) γ, where the rows of γ belong to the samples of the graph.
-    fn smoothed(&self, plan: ArrayView2<'_, f64>) -> Array2<f64> {
-        self.graph.scaled_laplacian_times(&self.scale, plan)
+    /// The factors of diag(s) L diag(s) γ X Xᵀ, where the rows of γ belong to the samples of the graph.
+    fn factors(&self, plan: ArrayView2<'_, f64>) -> (Array2<f64>, ArrayView2<'_, f64>) {
+        match &self.destination {
+            Destination::Samples(samples) => {
+                let moved = product(plan, samples.view());
+                (self.graph.scaled_laplacian_times(&self.scale, moved.view()), samples.t())
+            }
+            Destination::Gram(gram) => {
+                (self.graph.scaled_laplacian_times(&self.scale, plan), gram.view())
+            }
+        }
     }
 }
 
@@ -130,23 +169,65 @@ impl Regularizer for Laplacian {
     fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>) {
         let mut accumulate = Accum::Replace;
         if let Some(half) = &self.source {
-            let smoothed = half.smoothed(plan);
-            write_product(
-                2.0 * half.weight,
-                smoothed.view(),
-                half.gram.view(),
-                accumulate,
-                gradient,
-            );
+            let (smoothed, to_target) = half.factors(plan);
+            let weight = 2.0 * half.weight;
+            write_product(weight, smoothed.view(), to_target, accumulate, gradient);
             accumulate = Accum::Add;
         }
         if let Some(half) = &self.target {
-            let smoothed = half.smoothed(plan.t());
-            write_product(2.0 * half.weight, half.gram.view(), smoothed.t(), accumulate, gradient);
+            let (smoothed, to_source) = half.factors(plan.t());
+            let weight = 2.0 * half.weight;
+            write_product(weight, to_source.t(), smoothed.t(), accumulate, gradient);
         }
     }
 
     fn is_quadratic(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marginals::uniform_mass;
+
+    #[test]
+    fn samples_and_their_inner_products_give_the_same_gradient() {
+        let spread = |rows: usize, shift: f64| {
+            Array2::from_shape_fn((rows, 2), |(i, j)| ((i * i + 3 * j) as f64 + shift).sin())
+        };
+        let (source, target) = (centred(spread(9, 0.0).view()), centred(spread(7, 0.5).view()));
+        let graphs = || {
+            let graph = |samples: &Array2<f64>| NeighbourGraph::nearest(samples.view(), 2).unwrap();
+            (graph(&source), graph(&target))
+        };
+        let masses = (uniform_mass(9), uniform_mass(7));
+        let by_samples = Laplacian::symmetric(
+            graphs(),
+            (source.view(), target.view()),
+            (&masses.0, &masses.1),
+            0.3,
+        )
+        .unwrap();
+        let half = |weight: f64, graph, other: &Array2<f64>, mass: &[f64]| {
+            Some(Half::new(weight, graph, Destination::Gram(gram(other)), mass).unwrap())
+        };
+        let (of_source, of_target) = graphs();
+        let by_grams = Laplacian {
+            source: half(0.7, of_source, &target, &masses.0),
+            target: half(0.3, of_target, &source, &masses.1),
+        };
+        let is_by_samples = |half: &Option<Half>| {
+            matches!(half, Some(Half { destination: Destination::Samples(_), .. }))
+        };
+        assert!(is_by_samples(&by_samples.source) && is_by_samples(&by_samples.target));
+        let plan = Array2::from_shape_fn((9, 7), |(i, j)| ((2 * i + 5 * j) as f64).cos().abs());
+        let gradients = [by_samples, by_grams].map(|laplacian| {
+            let mut gradient = Array2::zeros(plan.dim());
+            laplacian.gradient(plan.view(), &mut gradient);
+            gradient
+        });
+        let difference = (&gradients[0] - &gradients[1]).mapv(f64::abs).sum();
+        assert!(difference <= 1e-11, "{difference}");
     }
 }
