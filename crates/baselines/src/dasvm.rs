@@ -12,6 +12,10 @@
 //! Over G rounds a source sample's cost falls quadratically from C to C*, and that of a semi-labelled sample
 //! rises from C* to C with the rounds since it was labelled. It ends when no source sample is left and at
 //! most βn target samples are newly labelled or change.
+//!
+//! None of this was compared with the publication's text. The exchange of samples, ρ and β are those of a public
+//! re-implementation (twanvl/domain-adaptation), in which the cost stays the same; the costs' way over the rounds, and C*
+//! and G, are a reading chosen here.
 
 use ndarray::ArrayView2;
 

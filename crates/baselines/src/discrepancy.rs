@@ -5,10 +5,10 @@
 //! ```
 //!
 //! e_0 has 1/n_s at the source samples and −1/n_t at the target samples; e_c the same among those of class c. Two
-//! things are as in the program of JDA's authors, and its publication leaves them open: the C classes together weigh
-//! as much as the domains, and M is divided by its Frobenius norm, so that λ means the same whatever the number of
-//! samples. A class that no target sample is labelled with keeps the entries that the publication gives to pairs of
-//! its source samples: it draws their mean to the origin. With many classes this matters: on faces it happens to
+//! things are as in the program of JDA's authors: the C classes together weigh as much as the domains, and M is divided
+//! by its Frobenius norm, so that λ means the same whatever the number of samples. A class that no target sample is
+//! labelled with keeps the entries that the publication gives to pairs of its source samples: it draws their mean to
+//! the origin. With many classes this matters: on faces it happens to
 //! some classes in most iterations, and without it JDA is some points worse.
 //!
 //! As e_0 and e_c have ⟨e_0, e_c⟩ = 1/n_s, plus 1/n_t if class c has target samples, and classes are disjoint, the norm

@@ -1,16 +1,25 @@
 //! The nearest neighbour (1NN), the paper's classifier in all experiments on images.
 //!
-//! Squared distances come from one matrix product, ‖x − q‖² = ‖x‖² − 2⟨x, q⟩ + ‖q‖². What rounding there
-//! leaves undecided is settled by direct distances, so that the answer is the exact one, with the
-//! lowest index among equals.
+//! Where there are many features, squared distances come from one matrix product,
+//! ‖x − q‖² = ‖x‖² − 2⟨x, q⟩ + ‖q‖². What rounding there leaves undecided is settled by direct distances; where there
+//! are few features, all distances are direct. So the answer is the exact one, with the lowest index among equals.
+//!
+//! Trees do not pay at the sizes of the paper's data: on its two moons (300 training samples, 1000 queries) linfa-nn's
+//! k-d tree needs 0.45 ms where the scan needs 0.18, with 10 features (1000 by 1000) nine times as long and with 800
+//! features (500 by 500) 26 times. Only among 10,000 samples of 2 features it is more than twice as fast.
 
-use ndarray::{Array1, ArrayView1, ArrayView2, Axis, Zip};
+mod scan;
+
+use ndarray::{ArrayView1, ArrayView2, Axis, Zip};
 
 use crate::error::{Error, Result};
 use crate::product::product;
+use scan::{DirectScan, find_up_to, score};
 
 /// Queries a block: its products with the training samples stay in cache.
 const BLOCK: usize = 128;
+/// Up to as many features direct distances take less time than a matrix product and its rounding.
+const FEW_FEATURES: usize = 6;
 
 /// For each query the index of the nearest training sample.
 pub fn nearest_neighbours(
@@ -19,32 +28,18 @@ pub fn nearest_neighbours(
 ) -> Result<Vec<usize>> {
     check(training, queries)?;
     let training_norms = squared_norms(training);
-    let largest_norm = training_norms.fold(0.0, |largest: f64, &norm| largest.max(norm));
-    let mut nearest = Vec::with_capacity(queries.nrows());
-    let mut scores = vec![0.0; training.nrows()];
-    for block in queries.axis_chunks_iter(Axis(0), BLOCK) {
-        let products = product(block, training.t());
-        for (query, products) in block.rows().into_iter().zip(products.rows()) {
-            for ((score, product), norm) in scores.iter_mut().zip(products).zip(&training_norms) {
-                *score = norm - 2.0 * product;
-            }
-            let best = smallest(&scores);
-            // A sum of `width` products is off by at most width · ε · ‖x‖‖q‖ on either side.
-            let scale = largest_norm + query.dot(&query);
-            // Every score, distance and partial sum is at most 4 · scale.
-            if !(4.0 * scale).is_finite() {
-                return Err(Error::Overflow);
-            }
-            let doubt = 8.0 * (query.len() + 4) as f64 * f64::EPSILON * scale;
-            let candidates = scores
-                .iter()
-                .enumerate()
-                .filter(|&(_, &score)| score <= best + doubt)
-                .map(|(index, _)| index);
-            nearest.push(nearest_among(candidates, training, query).ok_or(Error::Overflow)?);
-        }
+    let largest_norm = training_norms.iter().fold(0.0, |largest: f64, &norm| largest.max(norm));
+    let query_norms = squared_norms(queries);
+    // Every score, distance and partial sum is at most 4 · (‖x‖² + ‖q‖²).
+    if query_norms.iter().any(|norm| !(4.0 * (largest_norm + norm)).is_finite()) {
+        return Err(Error::Overflow);
     }
-    Ok(nearest)
+    Ok(if training.ncols() <= FEW_FEATURES {
+        nearest_directly(training, queries)
+    } else {
+        let scales: Vec<f64> = query_norms.iter().map(|norm| largest_norm + norm).collect();
+        nearest_by_products(training, queries, &training_norms, &scales)
+    })
 }
 
 /// Labels each query as its nearest training sample.
@@ -60,42 +55,67 @@ pub fn classify_by_nearest(
     Ok(nearest.into_iter().map(|index| labels[index]).collect())
 }
 
-/// The smallest of finite scores, by lanes that a processor compares at once.
-fn smallest(scores: &[f64]) -> f64 {
-    let (chunks, rest) = scores.as_chunks::<8>();
-    let mut lanes = [f64::INFINITY; 8];
-    for chunk in chunks {
-        for (lane, &score) in lanes.iter_mut().zip(chunk) {
-            *lane = if score < *lane { score } else { *lane };
+/// The nearest neighbours by the distances to all training samples.
+fn nearest_directly(training: ArrayView2<'_, f64>, queries: ArrayView2<'_, f64>) -> Vec<usize> {
+    let mut scan = DirectScan::new(training);
+    let mut copy = Vec::with_capacity(queries.ncols());
+    let nearest_to = |query: ArrayView1<'_, f64>| {
+        copy.clear();
+        copy.extend(query);
+        scan.nearest(&copy)
+    };
+    queries.rows().into_iter().map(nearest_to).collect()
+}
+
+/// The nearest neighbours by matrix products; `scales` are the largest ‖x‖² + ‖q‖² of each query.
+fn nearest_by_products(
+    training: ArrayView2<'_, f64>,
+    queries: ArrayView2<'_, f64>,
+    training_norms: &[f64],
+    scales: &[f64],
+) -> Vec<usize> {
+    let mut nearest = Vec::with_capacity(queries.nrows());
+    let mut scores = vec![0.0; training.nrows()];
+    let mut candidates = Vec::new();
+    for (block, scales) in queries.axis_chunks_iter(Axis(0), BLOCK).zip(scales.chunks(BLOCK)) {
+        let products = product(block, training.t());
+        for ((query, products), scale) in block.rows().into_iter().zip(products.rows()).zip(scales)
+        {
+            let products = products.to_slice().expect("a row of a row-major matrix");
+            let smallest = score(training_norms, products, &mut scores);
+            // A sum of `width` products is off by at most width · ε · ‖x‖‖q‖ on either side.
+            let doubt = 8.0 * (query.len() + 4) as f64 * f64::EPSILON * scale;
+            find_up_to(smallest + doubt, &scores, &mut candidates);
+            nearest.push(nearest_among(&candidates, training, query));
         }
     }
-    lanes.iter().chain(rest).copied().fold(f64::INFINITY, f64::min)
+    nearest
 }
 
 fn nearest_among(
-    candidates: impl Iterator<Item = usize>,
+    candidates: &[usize],
     training: ArrayView2<'_, f64>,
     query: ArrayView1<'_, f64>,
-) -> Option<usize> {
-    let mut candidates = candidates.peekable();
-    let first = candidates.next()?;
-    // Nearly always there is one candidate only, and no distance to compute.
-    if candidates.peek().is_none() {
-        return Some(first);
+) -> usize {
+    // Nearly always there is one only, and no distance to compute.
+    if let [only] = *candidates {
+        return only;
     }
-    let distance = |index: usize| squared_distance(training.row(index), query);
-    let (nearest, _) = candidates.fold((first, distance(first)), |(best, smallest), index| {
-        let candidate = distance(index);
-        if candidate < smallest { (index, candidate) } else { (best, smallest) }
-    });
-    Some(nearest)
+    let mut nearest = (0, f64::INFINITY);
+    for &index in candidates {
+        let distance = squared_distance(training.row(index), query);
+        if distance < nearest.1 {
+            nearest = (index, distance);
+        }
+    }
+    nearest.0
 }
 
 fn squared_distance(first: ArrayView1<'_, f64>, second: ArrayView1<'_, f64>) -> f64 {
     Zip::from(first).and(second).fold(0.0, |sum, &x, &y| sum + (x - y) * (x - y))
 }
 
-fn squared_norms(rows: ArrayView2<'_, f64>) -> Array1<f64> {
+fn squared_norms(rows: ArrayView2<'_, f64>) -> Vec<f64> {
     rows.rows().into_iter().map(|row| row.dot(&row)).collect()
 }
 
@@ -157,6 +177,28 @@ mod tests {
         let training = array![[9.0, 9.0], [1.0, 0.0], [-1.0, 0.0], [1.0, 0.0]];
         let queries = array![[0.0, 0.0], [1.0, 0.0]];
         assert_eq!(nearest_neighbours(training.view(), queries.view()).unwrap(), [1, 1]);
+    }
+
+    #[test]
+    fn both_ways_agree_on_a_lattice_full_of_ties() {
+        for width in 1..=FEW_FEATURES {
+            let lattice = |rows: usize, step: usize| {
+                Array2::from_shape_fn((rows, width), |(row, column)| {
+                    ((row * step + 3 * row * column + column) % 5) as f64 * 0.5
+                })
+            };
+            let (training, queries) = (lattice(83, 7), lattice(150, 3) + 0.25);
+            let (norms, scales) = (squared_norms(training.view()), vec![1e3; 150]);
+            let directly = nearest_directly(training.view(), queries.view());
+            let by_products = nearest_by_products(training.view(), queries.view(), &norms, &scales);
+            let by_brute_force: Vec<usize> =
+                queries.rows().into_iter().map(|query| by_brute_force(&training, query)).collect();
+            assert_eq!(directly, by_brute_force);
+            assert_eq!(by_products, by_brute_force);
+            let distance = |index: usize| squared_distance(training.row(index), queries.row(0));
+            let nearest = distance(directly[0]);
+            assert!((0..83).filter(|&index| distance(index) == nearest).count() > 1);
+        }
     }
 
     #[test]

@@ -11,7 +11,8 @@
 //! share one kernel matrix, and the decisions on what was held out come with the solution.
 //!
 //! linfa-svm knows neither a cost for each sample, which DASVM needs, nor a given kernel matrix or
-//! start, which make a grid cheap.
+//! start, which make a grid cheap. One Gaussian machine of it, the kernel matrix included, needs 2.2 times as long on
+//! 300 moons and 8 times on 400 samples of 100 features (C = 1, the same tolerance).
 
 use std::borrow::Cow;
 

@@ -33,8 +33,8 @@ pub(crate) struct Divergence {
 /// The kernel K of the divergence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DivergenceKernel {
-    /// A density, as in the publication: (2πv)^(−k/2) exp(−‖y‖² / 2v). In a unit in which features vary by about
-    /// 1, the divergence fades as k grows.
+    /// A density: (2πv)^(−k/2) exp(−‖y‖² / 2v). In a unit in which features vary by about 1, the divergence fades as
+    /// k grows.
     Density,
     /// exp(−‖y‖² / 2v), which is 1 at zero: a weight means the same for every k. The divergence is then the
     /// squared maximum mean discrepancy under this kernel, and prevails over the criterion at large weights.
