@@ -10,6 +10,7 @@ const SOURCES: [(&str, &[&str]); 3] = [
         "OTDA_PROTOCOL",
         &[
             "Cargo.lock",
+            "crates/baselines/src/nearest",
             "crates/baselines/src/nearest.rs",
             "crates/baselines/src/product.rs",
             "crates/datasets/src",
