@@ -28,13 +28,14 @@ def rounded(problem, plan):
     plan = np.maximum(plan, 0)
     plan = plan * shrink(a, plan.sum(axis=1))[:, None]
     plan *= shrink(b, plan.sum(axis=0))
-    lack_a, lack_b = a - plan.sum(axis=1), b - plan.sum(axis=0)
+    # Rounding may leave sums above their masses by an ulp.
+    lack_a, lack_b = np.maximum(a - plan.sum(axis=1), 0), np.maximum(b - plan.sum(axis=0), 0)
     lack = lack_a.sum()
     return plan + np.outer(lack_a, lack_b) / lack if lack > 0 else plan
 
 
 def shrink(masses, sums):
-    return np.minimum(masses / np.where(sums > 0, sums, 1), 1)
+    return masses / np.maximum(masses, sums)
 
 
 def group_lasso(problem, plan):
