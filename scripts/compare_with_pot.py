@@ -99,8 +99,8 @@ def parse_arguments():
     parser.add_argument("--out", type=Path, metavar="DIR", help="writes pot.md and pot.csv to this folder")
     parser.add_argument("--work", type=Path, metavar="DIR", default=TARGET / "compare",
                         help="for the journal, arrays and the Python environment [default: target/compare]")
-    parser.add_argument("--budget", type=float, default=10, metavar="SECONDS",
-                        help="for POT's repetitions of one solve under 5 s [default: %(default)g]")
+    parser.add_argument("--budget", type=float, default=20, metavar="SECONDS",
+                        help="for POT's repetitions of one solve [default: %(default)g]")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS",
                         help="after which one solve of POT is given up, other than emd [default: %(default)g]")
     parser.add_argument("--deadline", type=float, default=900, metavar="SECONDS",

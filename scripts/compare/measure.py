@@ -8,7 +8,9 @@ from compare.objective import marginal_error, objective, rounded
 from compare.pot_calls import CANDIDATES
 
 RIGHT_MARGINAL_ERROR = 1e-6  # ℓ₁, of a plan that counts as an answer
-SLOW, TEDIOUS = 5.0, 30.0  # seconds of POT for 3 repetitions, and for one
+SLOW, TEDIOUS = 1.0, 30.0  # seconds of POT from which on it is repeated three times at most, and not at all
+TOO_SLOW_FOR_ONE_THREAD = 10.0  # what takes POT this long on all cores is not measured again on one
+OUR_SLOW = 5.0
 OUR_REPETITIONS = 5
 MOST_REPETITIONS = 9
 EXACT_LIMIT = 600.0  # emd is one call of a library, which a time limit cannot interrupt, only discard
@@ -83,26 +85,27 @@ class Laboratory:
         return best
 
     def _repeat(self, ours, solve_ours, pot, solve_pot):
-        first = pot["seconds"][0] if pot else None
-        wanted = repetitions(first, pot["failure"], self.budget) if first is not None else 0
-        for sides in [side for side in (ours, pot) if side and side["seconds"][0] is not None]:
-            if sides["seconds"][0] < WARM_UP:
-                sides["seconds"] = []
-        our_turns = OUR_REPETITIONS if not ours["seconds"] or ours["seconds"][0] < SLOW else 1
-        while len(ours["seconds"]) < max(our_turns, min(wanted, MOST_REPETITIONS)) or (
-                pot and len(pot["seconds"]) < wanted):
-            if len(ours["seconds"]) < max(our_turns, wanted):
+        our_turns = OUR_REPETITIONS if ours["seconds"][0] < OUR_SLOW else 1
+        pot_turns = repetitions(pot, self.budget) if pot else 0
+        our_turns = max(our_turns, pot_turns)
+        for side, turns in ((ours, our_turns), (pot, pot_turns)):
+            if side and turns > 1 and side["seconds"][0] < WARM_UP:
+                side["seconds"].clear()
+        for _ in range(our_turns):
+            if len(ours["seconds"]) < our_turns:
                 ours["seconds"].append(solve_ours()["seconds"])
-            if pot and len(pot["seconds"]) < wanted:
+            if pot and len(pot["seconds"]) < pot_turns:
                 pot["seconds"].append(solve_pot(pot["call"])["seconds"])
 
 
-def repetitions(seconds, failure, budget):
-    if seconds >= TEDIOUS or (failure and failure.startswith("no answer")):
+def repetitions(pot, budget):
+    """How often POT is measured, after a first call."""
+    seconds = pot["seconds"][0]
+    if pot["failure"] or seconds >= TEDIOUS:
         return 1
     if seconds >= SLOW:
-        return 3
-    return int(np.clip(budget / max(seconds, 1e-3), OUR_REPETITIONS, MOST_REPETITIONS))
+        return int(np.clip(budget / seconds, 1, 3))
+    return int(np.clip(budget / seconds, OUR_REPETITIONS, MOST_REPETITIONS))
 
 
 def badness(found):

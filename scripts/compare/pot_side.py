@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 THREAD_VARIABLES = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"]
@@ -31,11 +32,13 @@ class PotSide:
             self.workers[threads] = worker
         request = {"folder": str(folder), "call": call, "lambda": entropy_weight, "eta": weight, "limit": limit,
                    "plan": None if plan_file is None else str(plan_file)}
+        start = time.perf_counter()
         worker.stdin.write(json.dumps(request) + "\n")
         worker.stdin.flush()
         answer = worker.stdout.readline()
         if not answer:
-            return {"seconds": None, "failure": f"POT's process ended with {worker.wait()}", "peak_bytes": None}
+            failure = f"POT's process ended with {worker.wait()}"
+            return {"seconds": time.perf_counter() - start, "failure": failure, "peak_bytes": None}
         return json.loads(answer)
 
     def close(self):

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from compare import environment, sections
-from compare.measure import EXACT_LIMIT, RIGHT_MARGINAL_ERROR
+from compare.measure import EXACT_LIMIT, RIGHT_MARGINAL_ERROR, TEDIOUS, TOO_SLOW_FOR_ONE_THREAD
 from compare.statistics import median, spread
 from compare.tables import markdown, write_csv
 from compare.verdicts import EXACT_TOLERANCE, TOLERANCE, Verdict
@@ -25,7 +25,7 @@ NOTES = f"""
 * On all cores POT may use all threads of its BLAS, and `emd` `numThreads="max"`. Our solvers run on one thread: with more, the runner solves more problems at once.
 * POT is called with its own numbers of iterations: 1000 for `sinkhorn`, 10 × 200 for OT-GL and OT-LpL1, 100 for `emd_laplace`;
   of OT-IT's variants (plain, stabilized, log) the first that is right, or if none is that with the smallest marginal error. A solve that takes
-  more than 30 s is run once, and not again on one thread; *given up* means no answer in the time that the row states (`emd`: {EXACT_LIMIT:g} s), and the ratio is then a lower bound.
+  more than {TEDIOUS:g} s is not repeated, one of more than {TOO_SLOW_FOR_ONE_THREAD:g} s on all cores not run on one; *given up* means no answer in the time that the row states (`emd`: {EXACT_LIMIT:g} s), and the ratio is then a lower bound.
 * Objectives are those of one function, ⟨γ,C⟩ + λ Σ γ ln γ + η Ω(γ), for the plans of both, moved onto the marginals first
   (Altschuler, Weed, Rigollet 2017): a plan off the polytope is cheap, not good. That costs POT no time. Equal means to {TOLERANCE:g} relative, {EXACT_TOLERANCE:g} for
   OT-exact. A ratio counts only where our objective is equal or lower. *did not converge*: marginals off by more than {RIGHT_MARGINAL_ERROR:g} (ℓ₁) before that.
@@ -73,20 +73,22 @@ def targets(parts):
     measured = [entry for part in ("solvers", "growth") for entry in parts[part] if entry["pot"]]
     rows = []
     for method in METHODS:
-        verdicts = [(entry, Verdict(entry)) for entry in measured if entry["method"] == method]
+        verdicts = [(Verdict(entry), entry) for entry in measured if entry["method"] == method]
         if not verdicts:
             continue
-        wanted = verdicts[0][1].target
-        counting = [(verdict.ratio, entry) for entry, verdict in verdicts if verdict.counts]
-        met = sum(verdict.is_met for _, verdict in verdicts)
-        worst = min(counting, key=lambda pair: pair[0]) if counting else None
-        name = f"{sections.METHOD_NAMES[method]} " + (
-            "≤ 0.7 × POT's time" if method == "ot-exact" else f"≥ {wanted:g} × faster")
-        worse = sum(verdict.is_worse for _, verdict in verdicts)
-        rows.append([name, "met" if met == len(verdicts) else "NOT met",
-                     f"{met} of {len(verdicts)} cells; objective worse in {worse}, POT without an answer in "
-                     f"{sum(verdict.is_broken for _, verdict in verdicts)}",
-                     f"{worst[0]:.3g} × ({place(worst[1])})" if worst else "—"])
+
+        def count(property_name):
+            return sum(getattr(verdict, property_name) for verdict, _ in verdicts)
+
+        met, undecided = count("is_met"), count("is_undecided")
+        wanted = "≤ 0.7 × POT's time" if method == "ot-exact" else f"≥ {verdicts[0][0].target:g} × faster"
+        counting = [pair for pair in verdicts if pair[0].counts]
+        worst, entry = min(counting, key=lambda pair: pair[0].ratio) if counting else (None, None)
+        rows.append([f"{sections.METHOD_NAMES[method]} {wanted}",
+                     "met" if met == len(verdicts) else "undecided" if met + undecided == len(verdicts) else "NOT met",
+                     f"{met} of {len(verdicts)} cells; undecided {undecided}, slower {count('is_slower')}, objective worse "
+                     f"{count('is_worse')}, POT without an answer {count('is_broken')}",
+                     f"{worst.ratio_text()} ({place(entry)})" if worst else "—"])
     memory = [(sections.multiple(entry, entry["ours"]), entry) for entry in parts["growth"]
               if entry["n_s"] >= sections.SMALLEST_SIZE_FOR_MEMORY]
     if memory:
@@ -122,5 +124,6 @@ def csv_rows(entry):
             "iqr_seconds": spread(side["seconds"]), "objective": side["objective"],
             "marginal_error": side["marginal_error"],
             "converged": side["failure"] or side.get("stop") or ("yes" if side["marginal_error"] <= RIGHT_MARGINAL_ERROR else "no"),
-            "peak_mb": None if side["peak_bytes"] is None else round(side["peak_bytes"] / sections.MEGABYTE, 1),
+            # POT's process stays for all solvers of a problem, so that only in the part `growth` is its peak that of a solve.
+            "peak_mb": None if side["peak_bytes"] is None or (who, entry["part"]) == ("pot", "solvers") else round(side["peak_bytes"] / sections.MEGABYTE, 1),
         }

@@ -48,7 +48,7 @@ def growth(entries):
         verdict = Verdict(entry) if pot else None
         memory = []
         for side in (ours, pot):
-            memory += ["—", "—"] if side is None else [f"{side['peak_bytes'] / MEGABYTE:.0f}", f"{multiple(entry, side):.2f}"]
+            memory += ["—", "—"] if side is None or side["peak_bytes"] is None else [f"{side['peak_bytes'] / MEGABYTE:.0f}", f"{multiple(entry, side):.2f}"]
         rows.append([METHOD_NAMES[entry["method"]], entry["n_s"], seconds(ours["seconds"]),
                      seconds(pot["seconds"]) if pot else "—", verdict.ratio_text() if verdict else "—",
                      verdict.text() if verdict else "POT would take too long", *memory])
@@ -95,7 +95,7 @@ def experiment(entry):
         extrapolated = "" if points == grid else f" (extrapolated from {points} of {grid} points)"
         rows.append([pair, METHOD_NAMES[method], f"{accuracies[0]:.1f}", f"{accuracies[1]:.1f}", f"{our_seconds:.3g}",
                      f"{pot_seconds:.3g}{extrapolated}", f"{pot_seconds / our_seconds:.3g}", failed or "—"])
-    header = ["pair", "method", "ours, %", "POT, %", "ours, unit s", "POT, unit s", "times faster", "POT's points without a plan"]
+    header = ["pair", "method", "ours, %", "POT, %", "ours, unit s", "POT, unit s", "times faster", "POT's points without an answer"]
     measured, whole = (sum(unit[name] for unit in pot["units"]) for name in ("seconds", "seconds_of_all"))
     total = pot["seconds"] * whole / measured
     note = "" if measured == whole else f" (extrapolated; {pot['seconds']:.4g} s were run)"

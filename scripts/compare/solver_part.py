@@ -1,7 +1,7 @@
 """Every solver on problems of the paper's experiments, on one thread and on all cores."""
 
 from compare import domains, draws
-from compare.measure import TEDIOUS, Cell
+from compare.measure import TOO_SLOW_FOR_ONE_THREAD, Cell
 from compare.pot_calls import GENERIC_LAPLACE
 from compare.problems import Problem
 
@@ -47,9 +47,8 @@ def run(laboratory, quick, say):
         for method, entropy_weight, weight, calls in cells(problem, quick):
             entries = []
             for threads in (None, 1):
-                # What takes POT this long on all cores is not measured again on one.
-                is_tedious = entries and entries[0]["pot"] and max(entries[0]["pot"]["seconds"] or [0]) >= TEDIOUS
-                cell = Cell(PART, problem.name, method, entropy_weight, weight, threads, [] if is_tedious else calls)
+                is_slow = entries and max(entries[0]["pot"]["seconds"]) >= TOO_SLOW_FOR_ONE_THREAD
+                cell = Cell(PART, problem.name, method, entropy_weight, weight, threads, [] if is_slow else calls)
                 entries.append(laboratory.measure(cell, problem))
                 say(describe(entries[-1]))
 

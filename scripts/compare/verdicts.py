@@ -30,6 +30,8 @@ class Verdict:
         self.counts = not self.is_worse and not self.is_broken
         self.target = TARGETS[entry["method"]]
         self.is_met = self.counts and self.ratio >= self.target
+        self.is_slower = self.counts and not self.is_late and self.ratio < 1
+        self.is_undecided = not self.is_met and self.is_late
 
     def ratio_text(self):
         bound = "≥ " if self.is_late else ""
@@ -52,6 +54,10 @@ class Verdict:
             words.append("POT did not converge")
         if not self.is_ours_right:
             words.append("OURS DID NOT CONVERGE")
-        if self.counts:
-            words.append("target met" if self.is_met else "SLOWER" if self.ratio < 1 else "target NOT met")
+        if self.is_met:
+            words.append("target met")
+        elif self.is_undecided:
+            words.append("target undecided")
+        elif self.counts:
+            words.append("target NOT met, SLOWER" if self.is_slower else "target NOT met")
         return "; ".join(words)
