@@ -48,7 +48,7 @@ class OurSide:
         if threads is not None:
             environment["RAYON_NUM_THREADS"] = str(threads)
         command = [str(self.program), *arguments]
-        done = subprocess.run([sys.executable, "-S", str(LAUNCHER), *command], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, "-S", "-P", str(LAUNCHER), *command], capture_output=True, text=True,
                               env=environment)
         answer = json.loads(done.stdout) if done.returncode == 0 else {"code": done.returncode}
         if answer["code"] != 0:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import subprocess
 import time
 from pathlib import Path
 
@@ -38,7 +39,7 @@ NOTES = f"""
 
 def write(journal, program, out, command):
     parts = {part: journal.of_part(part, program) for part in ("solvers", "growth", "experiment", "limits")}
-    texts = [head(command)]
+    texts = [head(command, program)]
     if any(parts.values()):
         texts.append(targets(parts))
     if parts["solvers"]:
@@ -51,14 +52,18 @@ def write(journal, program, out, command):
         texts.append(sections.limits(parts["limits"][-1]))
     (out / "pot.md").write_text("\n".join(texts) + NOTES, encoding="utf-8")
     rows = [row for part in ("solvers", "growth") for entry in parts[part] for row in csv_rows(entry)]
+    rows += [row for entry in parts["experiment"][-1:] for row in csv_rows_of_experiment(entry)]
     if rows:
         write_csv(out / "pot.csv", rows)
 
 
-def head(command):
+def head(command, program):
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    return (f"# Our solvers beside POT: time, memory, objective\n\n{environment.versions()}. {processor()}, {os.cpu_count()} cores, "
-            f"{platform.system()}. {when}.\n\n```\n{command}\n```\n")
+    describe = ["git", "describe", "--always", "--dirty"]
+    revision = subprocess.run(describe, cwd=Path(__file__).parent, capture_output=True, text=True).stdout.strip()
+    return (f"# Our solvers beside POT: time, memory, objective\n\nOurs: `runner` with the SHA-1 {program}…, sources at "
+            f"{revision or 'no revision'}. Theirs: {environment.versions()}. {processor()}, {os.cpu_count()} cores, {platform.system()}. "
+            f"{when}.\n\n```\n{command}\n```\n")
 
 
 def processor():
@@ -111,12 +116,27 @@ def place(entry):
     return ", ".join([sections.METHOD_NAMES[entry["method"]], entry["problem"], *weights, threads])
 
 
+COLUMNS = ["part", "problem", "n_s", "n_t", "method", "lambda", "eta", "threads", "who", "function", "repetitions",
+           "median_seconds", "iqr_seconds", "objective", "marginal_error", "converged", "peak_mb", "trial", "accuracy"]
+EMPTY_ROW = dict.fromkeys(COLUMNS)
+
+
+def csv_rows_of_experiment(entry):
+    for who, function, seconds in (("ours", "runner", "seconds"), ("pot", "ot.da and scikit-learn", "seconds_of_all")):
+        for unit in entry[who]["units"]:
+            yield EMPTY_ROW | {
+                "part": entry["part"], "problem": unit["pair"], "method": unit["method"], "threads": "1", "who": who,
+                "function": function, "repetitions": 1, "median_seconds": unit[seconds], "trial": unit["trial"],
+                "accuracy": unit["accuracy"],
+            }
+
+
 def csv_rows(entry):
     for who in ("ours", "pot"):
         side = entry[who]
         if side is None:
             continue
-        yield {
+        yield EMPTY_ROW | {
             "part": entry["part"], "problem": entry["problem"], "n_s": entry["n_s"], "n_t": entry["n_t"],
             "method": entry["method"], "lambda": entry["lambda"], "eta": entry["eta"],
             "threads": sections.threads_text(entry["threads"]), "who": who, "function": side.get("call", "runner adapt"),
