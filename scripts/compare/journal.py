@@ -23,4 +23,8 @@ class Journal:
         return entry
 
     def of_part(self, part, program):
-        return [entry for entry in self.entries if entry["part"] == part and entry["program"] == program]
+        """The last entry of each cell."""
+        cell = ("problem", "method", "lambda", "eta", "threads", "pairs", "trials")
+        own = [entry for entry in self.entries if entry["part"] == part and entry["program"] == program]
+        last = {tuple(str(entry.get(name)) for name in cell): entry for entry in own}
+        return list(last.values())

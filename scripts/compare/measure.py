@@ -44,11 +44,12 @@ class Laboratory:
         """The journal's entry of the cell, now measured if it was not."""
         key = cell.key(self.ours.identity)
         known = self.journal.find(**key)
-        if known:
+        if known and not (is_late(known["pot"]) and known["limit"] < self.limit):
             return known
         files = save(problem, self.work / "arrays")
         n_s, n_t = problem.cost.shape
-        entry = {**key, "n_s": n_s, "n_t": n_t, **self._both(cell, problem, files, key["wanted"])}
+        entry = {**key, "n_s": n_s, "n_t": n_t, "limit": self.limit,
+                 **self._both(cell, problem, files, key["wanted"])}
         return self.journal.add(entry)
 
     def _both(self, cell, problem, files, calls):
@@ -63,8 +64,8 @@ class Laboratory:
             return self.pot.solve(files["folder"], call, *weights, cell.threads, limit, plan)
 
         report = solve_ours(plan_file)
-        ours = {**evaluate(cell, problem, plan_file), "failure": None, "stop": report["stop"], "peak_bytes": report["peak_bytes"],
-                "iterations": report["iterations"], "seconds": [report["seconds"]]}
+        ours = {**evaluate(cell, problem, plan_file), "failure": None, "stop": report["stop"],
+                "peak_bytes": report["peak_bytes"], "iterations": report["iterations"], "seconds": [report["seconds"]]}
         pot = self._choose(cell, problem, calls, solve_pot, plan_file) if calls else None
         self._repeat(ours, solve_ours, pot, solve_pot)
         return {"ours": ours, "pot": pot}
@@ -96,6 +97,10 @@ class Laboratory:
                 ours["seconds"].append(solve_ours()["seconds"])
             if pot and len(pot["seconds"]) < pot_turns:
                 pot["seconds"].append(solve_pot(pot["call"])["seconds"])
+
+
+def is_late(pot):
+    return bool(pot and pot["failure"] and pot["failure"].startswith("no answer"))
 
 
 def repetitions(pot, budget):

@@ -19,21 +19,28 @@ LEAST_BANDWIDTH = 0.6
 NOTES = f"""
 ## How it was measured
 
-* Time is that of the solver, from costs and samples in memory to the dense plan. It does not contain the start of a process,
-  reading and computing the costs; it contains the graphs of OT-Laplace and the OT-IT that OT-LpL1 starts at, on both sides. Ours is a new
-  process each time (`runner adapt`, its `seconds`), POT a process that stays; both read the same .npy files. The sides take turns.
-  A first call under a second is not counted. `± … ×n`: interquartile range and number of repetitions; 95 % of the ratio of medians by bootstrap.
-* On all cores POT may use all threads of its BLAS, and `emd` `numThreads="max"`. Our solvers run on one thread: with more, the runner solves more problems at once.
-* POT is called with its own numbers of iterations: 1000 for `sinkhorn`, 10 × 200 for OT-GL and OT-LpL1, 100 for `emd_laplace`;
-  of OT-IT's variants (plain, stabilized, log) the first that is right, or if none is that with the smallest marginal error. A solve that takes
-  more than {TEDIOUS:g} s is not repeated, one of more than {TOO_SLOW_FOR_ONE_THREAD:g} s on all cores not run on one; *given up* means no answer in the time that the row states (`emd`: {EXACT_LIMIT:g} s), and the ratio is then a lower bound.
-* Objectives are those of one function, ⟨γ,C⟩ + λ Σ γ ln γ + η Ω(γ), for the plans of both, moved onto the marginals first
-  (Altschuler, Weed, Rigollet 2017): a plan off the polytope is cheap, not good. That costs POT no time. Equal means to {TOLERANCE:g} relative, {EXACT_TOLERANCE:g} for
-  OT-exact. A ratio counts only where our objective is equal or lower. *did not converge*: marginals off by more than {RIGHT_MARGINAL_ERROR:g} (ℓ₁) before that.
-* `emd_laplace` minimizes another function (no entropy, edges between classes, half weights): it is compared at λ = 0.001, where the entropy is
-  next to nothing. `optim.gcg` gets our Ω and its gradient (50 × 2000 iterations) and minimizes the same function.
-* Memory is the peak of the process, inputs, costs and plan included, minus that of `adapt` on two samples (ours) or of
-  the interpreter with its libraries (POT); as a multiple of the cost matrix's bytes.
+* Time is that of the solver, from costs and samples in memory to the dense plan. It does not contain the start of a
+  process, reading and computing the costs; it contains the graphs of OT-Laplace and the OT-IT that OT-LpL1 starts at,
+  on both sides. Ours is a new process each time (`runner adapt`, its `seconds`), POT a process that stays; both read
+  the same .npy files. The sides take turns. A first call under a second is not counted. `± … ×n`: interquartile range
+  and number of repetitions; 95 % of the ratio of medians by bootstrap.
+* On all cores POT may use all threads of its BLAS, and `emd` `numThreads="max"`. Our solvers run on one thread: with
+  more, the runner solves more problems at once.
+* POT is called with its own numbers of iterations: 1000 for `sinkhorn`, 10 × 200 for OT-GL and OT-LpL1, 100 for
+  `emd_laplace`; of OT-IT's variants (plain, stabilized, log) the first that is right, or if none is that with the
+  smallest marginal error. A solve that takes more than {TEDIOUS:g} s is not repeated, one of more than
+  {TOO_SLOW_FOR_ONE_THREAD:g} s on all cores not run on one; *given up* means no answer in the time that the row
+  states (`emd`: {EXACT_LIMIT:g} s), and the ratio is then a lower bound,
+  with no objective to compare.
+* Objectives are those of one function, ⟨γ,C⟩ + λ Σ γ ln γ + η Ω(γ), for the plans of both, moved onto the marginals
+  first (Altschuler, Weed, Rigollet 2017): a plan off the polytope is cheap, not good. That costs POT no time. Equal
+  means to {TOLERANCE:g} relative, {EXACT_TOLERANCE:g} for OT-exact. A ratio counts only where our objective is equal
+  or lower. *did not converge*: marginals off by more than {RIGHT_MARGINAL_ERROR:g} (ℓ₁) before that.
+* `emd_laplace` minimizes another function (no entropy, edges between classes, half weights): it is compared at λ =
+  0.001, where the entropy is next to nothing. `optim.gcg` gets our Ω and its gradient (50 × 2000 iterations) and
+  minimizes the same function.
+* Memory is the peak of the process, inputs, costs and plan included, minus that of `adapt` on two samples (ours) or
+  of the interpreter with its libraries (POT); as a multiple of the cost matrix's bytes.
 """
 
 
@@ -62,8 +69,8 @@ def head(command, program):
     describe = ["git", "describe", "--always", "--dirty"]
     revision = subprocess.run(describe, cwd=Path(__file__).parent, capture_output=True, text=True).stdout.strip()
     return (f"# Our solvers beside POT: time, memory, objective\n\nOurs: `runner` with the SHA-1 {program}…, sources at "
-            f"{revision or 'no revision'}. Theirs: {environment.versions()}. {processor()}, {os.cpu_count()} cores, {platform.system()}. "
-            f"{when}.\n\n```\n{command}\n```\n")
+            f"{revision or 'no revision'}. Theirs: {environment.versions()}. "
+            f"{processor()}, {os.cpu_count()} cores, {platform.system()}. {when}.\n\n```\n{command}\n```\n")
 
 
 def processor():
@@ -136,6 +143,8 @@ def csv_rows(entry):
         side = entry[who]
         if side is None:
             continue
+        # POT's process stays for all solvers of a problem: only in the part `growth` is its peak that of one solve.
+        has_no_peak = side["peak_bytes"] is None or (who, entry["part"]) == ("pot", "solvers")
         yield EMPTY_ROW | {
             "part": entry["part"], "problem": entry["problem"], "n_s": entry["n_s"], "n_t": entry["n_t"],
             "method": entry["method"], "lambda": entry["lambda"], "eta": entry["eta"],
@@ -143,7 +152,13 @@ def csv_rows(entry):
             "repetitions": len(side["seconds"]), "median_seconds": median(side["seconds"]),
             "iqr_seconds": spread(side["seconds"]), "objective": side["objective"],
             "marginal_error": side["marginal_error"],
-            "converged": side["failure"] or side.get("stop") or ("yes" if side["marginal_error"] <= RIGHT_MARGINAL_ERROR else "no"),
-            # POT's process stays for all solvers of a problem, so that only in the part `growth` is its peak that of a solve.
-            "peak_mb": None if side["peak_bytes"] is None or (who, entry["part"]) == ("pot", "solvers") else round(side["peak_bytes"] / sections.MEGABYTE, 1),
+            "converged": ending(side),
+            "peak_mb": None if has_no_peak else round(side["peak_bytes"] / sections.MEGABYTE, 1),
         }
+
+
+def ending(side):
+    """Why it stopped; POT does not say, its marginals do."""
+    if side["failure"] or "stop" in side:
+        return side["failure"] or side["stop"]
+    return "converged" if side["marginal_error"] <= RIGHT_MARGINAL_ERROR else "not converged"

@@ -48,7 +48,10 @@ def growth(entries):
         verdict = Verdict(entry) if pot else None
         memory = []
         for side in (ours, pot):
-            memory += ["—", "—"] if side is None or side["peak_bytes"] is None else [f"{side['peak_bytes'] / MEGABYTE:.0f}", f"{multiple(entry, side):.2f}"]
+            if side is None or side["peak_bytes"] is None:
+                memory += ["—", "—"]
+            else:
+                memory += [f"{side['peak_bytes'] / MEGABYTE:.0f}", f"{multiple(entry, side):.2f}"]
         rows.append([METHOD_NAMES[entry["method"]], entry["n_s"], seconds(ours["seconds"]),
                      seconds(pot["seconds"]) if pot else "—", verdict.ratio_text() if verdict else "—",
                      verdict.text() if verdict else "POT would take too long", *memory])

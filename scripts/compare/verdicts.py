@@ -1,6 +1,6 @@
 """What a measured cell says: how many times faster, whether that counts, and whether the target is met."""
 
-from compare.measure import RIGHT_MARGINAL_ERROR
+from compare.measure import RIGHT_MARGINAL_ERROR, is_late
 from compare.statistics import median, ratio_interval
 
 # How many times faster than POT we want to be; for OT-exact 1 / 0.7.
@@ -14,7 +14,7 @@ class Verdict:
 
     def __init__(self, entry):
         ours, pot = entry["ours"], entry["pot"]
-        self.is_late = bool(pot["failure"] and pot["failure"].startswith("no answer"))
+        self.is_late = is_late(pot)
         self.is_broken = bool(pot["failure"]) and not self.is_late
         self.ratio = median(pot["seconds"]) / median(ours["seconds"])
         self.interval = ratio_interval(pot["seconds"], ours["seconds"])
