@@ -18,28 +18,26 @@ The exit code is 1 if a row of the table says WORSE or UNEQUAL.
 """
 
 import argparse
-import importlib.metadata
 import json
-import os
-import platform
 import shlex
-import signal
 import subprocess
 import sys
 import tempfile
-import time
-import venv
-import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-PINNED = {"POT": "0.9.7", "numpy": "2.4.6", "scipy": "1.17.1", "scikit-learn": "1.9.1"}
+from compare import environment
+
+if environment.is_installed():
+    import numpy as np
+    import ot
+
+    from compare import domains, time_limit
+    from compare.objective import LP_OFFSET, LP_POWER, TRADE_OFF, laplace, laplace_gradient, marginal_error, objective
+    from compare.problems import NEIGHBOURS, Problem
 
 SEED = 20
 LAMBDA_GRID = [1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3]
-NEIGHBOURS = 8
-TRADE_OFF = 0.5  # α of eq. reglaps2
-LP_POWER, LP_OFFSET = 0.5, 1e-3  # p and epsilon in the source of ot.da.sinkhorn_lpl1_mm
 
 EXACT_TOLERANCE = 1e-9
 TOLERANCE = 1e-6
@@ -50,31 +48,13 @@ ADMISSIBLE_MARGINAL_ERROR = 1e-6  # of POT's other plans
 SINKHORN_SECONDS = 10  # POT's limit for one OT-IT
 POT_SECONDS = 30  # and for anything else
 
-NOTES = f"""
-* Both plans are evaluated by the same function, ⟨γ,C⟩ + λ Σ γ ln γ + η Ω(γ), whatever the solver minimized.
-  The difference is (ours − POT) / |POT|. Tolerances: {EXACT_TOLERANCE:g} for OT-exact, {TOLERANCE:g} for all others.
-  OT-exact and OT-IT have to be equal; for the others *better* means lower by more than the tolerance.
-* *POT failed* and *POT did not converge* are no comparisons: no answer in time, NaN, or marginals (ℓ₁) that are off by more than
-  {CONVERGED_MARGINAL_ERROR:g} (OT-IT) or {ADMISSIBLE_MARGINAL_ERROR:g} (others). A plan off the polytope is cheap, not good.
-  Our marginals have to hold to {OUR_MARGINAL_ERROR:g} in every row.
-* OT-GL, OT-LpL1: with POT's default numbers of iterations, 10 × 200, and with more. `sinkhorn_l1l2_gl` leaves the
-  entropy out of its line search, so that more iterations need not bring it closer to its optimum.
-  OT-LpL1 is not convex; both start at the plan of OT-IT. Ω = Σ_j Σ_cl (‖γ(I_cl, j)‖₁ + {LP_OFFSET:g})^{LP_POWER:g} − {LP_OFFSET:g}^{LP_POWER:g}.
-* OT-Laplace: `emd_laplace` is at a disadvantage here. It has no entropy, joins samples of different classes, halves the
-  weight of an edge that only one of its ends chose, and calls α what the paper calls 1 − α (the same at α = {TRADE_OFF:g}).
-  It minimizes another function, so its rows show the distance of the definitions more than of the solvers; with
-  λ = 0.001 the entropy is next to nothing, and pruning and edge weights remain. The common ground is `optim.gcg`,
-  POT's generic solver, which here gets our Ω and its gradient: the same function (but again a line search without entropy).
-* Seconds are those of the solver alone; POT may use all cores.
-"""
-
 
 def main():
     arguments = parse_arguments()
-    if installed_versions() != PINNED:
-        sys.exit(run_in_throw_away_environment())
-    versions = ", ".join(f"{name} {version}" for name, version in PINNED.items())
-    print(f"Python {platform.python_version()}, {versions}\n", flush=True)
+    if not environment.is_installed():
+        sys.exit(environment.run_inside(__file__))
+    versions = environment.versions()
+    print(f"{versions}\n", flush=True)
     if arguments.out:
         arguments.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -104,59 +84,18 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def installed_versions():
-    try:
-        return {name: importlib.metadata.version(name) for name in PINNED}
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-def run_in_throw_away_environment():
-    with tempfile.TemporaryDirectory(prefix="pot-") as folder:
-        print(f"installing POT {PINNED['POT']} into {folder}", file=sys.stderr)
-        venv.create(folder, with_pip=True)
-        python = Path(folder) / "bin" / "python"
-        packages = [f"{name}=={version}" for name, version in PINNED.items()]
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
-        return subprocess.run([python, __file__, *sys.argv[1:]]).returncode
-
-
 # The problems -------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Problem:
-    """Samples with uniform masses, and the weights (λ, η) to try on them."""
-
-    name: str
-    source: "np.ndarray"
-    labels: "np.ndarray"
-    target: "np.ndarray"
-    group_weights: list
-    laplace_weights: list
-    cost: "np.ndarray" = field(init=False)
-
-    def __post_init__(self):
-        self.cost = cdist(self.source, self.target, "sqeuclidean")
-        n_s, n_t = self.cost.shape
-        self.name = f"{self.name} {n_s}×{n_t}"
-        self.masses = np.full(n_s, 1 / n_s), np.full(n_t, 1 / n_t)
-        self.classes = [np.flatnonzero(self.labels == label) for label in np.unique(self.labels)]
-        same_class = self.labels[:, None] == self.labels[None, :]
-        self.laplacians = (laplacian(nearest_neighbours(self.source) & same_class),
-                           laplacian(nearest_neighbours(self.target)))
 
 
 def build_problems(quick):
     yield synthetic()
-    folder = os.environ.get("OTDA_DATA")
     if quick:
         return
-    if not folder or not Path(folder).is_dir():
+    if domains.data_folder() is None:
         print("OTDA_DATA names no folder: the real problems are left out\n")
         return
-    yield office(Path(folder) / "office_surf")
-    yield digits(Path(folder) / "digits")
+    yield office()
+    yield digits()
 
 
 def synthetic():
@@ -169,94 +108,23 @@ def synthetic():
     return Problem("blobs", source, source_labels, target, weights, [(0.001, 1), (1, 0.1), (1, 1), (10, 10)])
 
 
-def office(folder):
-    def domain(name):
-        content = loadmat(folder / f"{name}_SURF_L10.mat")
-        features = content["fts"].astype(float)
-        features /= features.sum(axis=1, keepdims=True)
-        features -= features.mean(axis=0)
-        deviation = features.std(axis=0)
-        return features / np.where(deviation > 0, deviation, 1), content["labels"].ravel().astype(int)
-
+def office():
     weights = [(10, 1), (10, 100), (100, 10), (100, 100), (100, 1000)]
-    laplace_weights = [(0.001, 1), (100, 0.1), (100, 1)]
-    return draw("C→A", domain("Caltech10"), domain("amazon"), weights, laplace_weights)
+    return draw("C→A", weights, [(0.001, 1), (100, 0.1), (100, 1)])
 
 
-def digits(folder):
-    content = loadmat(folder / "USPS_vs_MNIST.mat")
-
-    def domain(side):
-        features = content[f"X_{side}"].T.astype(float)
-        return features / np.linalg.norm(features, axis=1, keepdims=True), content[f"Y_{side}"].ravel().astype(int)
-
+def digits():
     weights = [(0.01, 1), (0.1, 0.1), (0.1, 10), (1, 1)]
-    return draw("U→M", domain("src"), domain("tar"), weights, [(0.001, 1), (0.1, 0.1), (0.1, 1)])
+    return draw("U→M", weights, [(0.001, 1), (0.1, 0.1), (0.1, 1)])
 
 
-def draw(name, source, target, group_weights, laplace_weights):
+def draw(name, group_weights, laplace_weights):
     """20 source samples a class, and half of the target."""
+    (features, labels), target = map(domains.load, name.split("→"))
     random = np.random.default_rng(SEED)
-    features, labels = source
     drawn = np.concatenate([random.permutation(np.flatnonzero(labels == label))[:20] for label in np.unique(labels)])
     half = random.permutation(len(target[0]))[: len(target[0]) // 2]
     return Problem(name, features[drawn], labels[drawn], target[0][half], group_weights, laplace_weights)
-
-
-# The objective ------------------------------------------------------------------------------------------
-
-
-def nearest_neighbours(samples):
-    """S: whether one of the two samples is among the nearest of the other."""
-    distances = cdist(samples, samples, "sqeuclidean")
-    np.fill_diagonal(distances, np.inf)
-    joined = np.zeros(distances.shape, dtype=bool)
-    nearest = np.argsort(distances, axis=1, kind="stable")[:, :NEIGHBOURS]
-    np.put_along_axis(joined, nearest, True, axis=1)
-    return joined | joined.T
-
-
-def laplacian(joined):
-    return np.diag(joined.sum(axis=1)) - joined.astype(float)
-
-
-def group_lasso(problem, plan):
-    return sum(np.linalg.norm(plan[rows], axis=0).sum() for rows in problem.classes)
-
-
-def lp_l1(problem, plan):
-    masses = (plan[rows].sum(axis=0) for rows in problem.classes)
-    return sum(((mass + LP_OFFSET) ** LP_POWER - LP_OFFSET**LP_POWER).sum() for mass in masses)
-
-
-def laplace(problem, plan):
-    """Eq. reglaps2; the factors n_s and n_t of the transported samples cancel with 1/n_s² and 1/n_t²."""
-    moved_source, moved_target = plan @ problem.target, plan.T @ problem.source
-    of_source, of_target = problem.laplacians
-    return ((1 - TRADE_OFF) * np.sum(moved_source * (of_source @ moved_source))
-            + TRADE_OFF * np.sum(moved_target * (of_target @ moved_target)))
-
-
-def laplace_gradient(problem, plan):
-    of_source, of_target = problem.laplacians
-    return (2 * (1 - TRADE_OFF) * (of_source @ plan @ problem.target) @ problem.target.T
-            + 2 * TRADE_OFF * problem.source @ (problem.source.T @ plan @ of_target))
-
-
-REGULARIZERS = {"ot-gl": group_lasso, "ot-lpl1": lp_l1, "ot-laplace": laplace}
-
-
-def objective(problem, method, entropy_weight, weight, plan):
-    total = np.sum(plan * problem.cost)
-    if entropy_weight is not None:
-        total += entropy_weight * np.sum(xlogy(plan, plan))
-    if weight is not None:
-        total += weight * REGULARIZERS[method](problem, plan)
-    return float(total)
-
-
-def marginal_error(problem, plan):
-    return max(np.abs(plan.sum(axis=1) - problem.masses[0]).sum(), np.abs(plan.sum(axis=0) - problem.masses[1]).sum())
 
 
 # The two sides ------------------------------------------------------------------------------------------
@@ -289,30 +157,11 @@ class OurSolvers:
         return total, report, fault
 
 
-class Late(Exception):
-    """POT took too long."""
-
-
 def run_pot(problem, solve, seconds, largest_marginal_error):
     """POT's plan, or None and the reason why it is none; and the seconds it took."""
-
-    def interrupt(*_):
-        raise Late
-
-    signal.signal(signal.SIGALRM, interrupt)
-    signal.alarm(seconds)
-    start = time.perf_counter()
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            plan = solve()
-    except Late:
-        return None, f"no answer in {seconds} s", time.perf_counter() - start
-    except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
-        return None, type(error).__name__, time.perf_counter() - start
-    finally:
-        signal.alarm(0)
-    spent = time.perf_counter() - start
+    plan, failure, spent = time_limit.run(solve, seconds)
+    if failure:
+        return None, failure, spent
     if not np.all(np.isfinite(plan)):
         return None, "NaN", spent
     error = marginal_error(problem, plan)
@@ -408,19 +257,32 @@ def judge(method, our_total, pot_total, failure):
     return "better" if difference < 0 else "WORSE"
 
 
+def notes():
+    return f"""
+* Both plans are evaluated by the same function, ⟨γ,C⟩ + λ Σ γ ln γ + η Ω(γ), whatever the solver minimized.
+  The difference is (ours − POT) / |POT|. Tolerances: {EXACT_TOLERANCE:g} for OT-exact, {TOLERANCE:g} for all others.
+  OT-exact and OT-IT have to be equal; for the others *better* means lower by more than the tolerance.
+* *POT failed* and *POT did not converge* are no comparisons: no answer in time, NaN, or marginals (ℓ₁) that are off by more than
+  {CONVERGED_MARGINAL_ERROR:g} (OT-IT) or {ADMISSIBLE_MARGINAL_ERROR:g} (others). A plan off the polytope is cheap, not good.
+  Our marginals have to hold to {OUR_MARGINAL_ERROR:g} in every row.
+* OT-GL, OT-LpL1: with POT's default numbers of iterations, 10 × 200, and with more. `sinkhorn_l1l2_gl` leaves the
+  entropy out of its line search, so that more iterations need not bring it closer to its optimum.
+  OT-LpL1 is not convex; both start at the plan of OT-IT. Ω = Σ_j Σ_cl (‖γ(I_cl, j)‖₁ + {LP_OFFSET:g})^{LP_POWER:g} − {LP_OFFSET:g}^{LP_POWER:g}.
+* OT-Laplace: `emd_laplace` is at a disadvantage here. It has no entropy, joins samples of different classes, halves the
+  weight of an edge that only one of its ends chose, and calls α what the paper calls 1 − α (the same at α = {TRADE_OFF:g}).
+  It minimizes another function, so its rows show the distance of the definitions more than of the solvers; with
+  λ = 0.001 the entropy is next to nothing, and pruning and edge weights remain. The common ground is `optim.gcg`,
+  POT's generic solver, which here gets our Ω and its gradient: the same function (but again a line search without entropy).
+* Seconds are those of the solver alone; POT may use all cores.
+"""
+
+
 def markdown(rows, versions):
     header = ["problem", "method", "POT's function", "λ", "η", "ours", "POT", "difference", "verdict", "our s", "POT s"]
     lines = [header, ["---"] * len(header), *(row.as_cells() for row in rows)]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"# Our solvers and POT\n\n{versions}\n\n{table}\n{NOTES}"
+    return f"# Our solvers and POT\n\n{versions}\n\n{table}\n{notes()}"
 
-
-if installed_versions() == PINNED:
-    import numpy as np
-    import ot
-    from scipy.io import loadmat
-    from scipy.spatial.distance import cdist
-    from scipy.special import xlogy
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,63 @@
+"""What a measured cell says: how many times faster, whether that counts, and whether the target is met."""
+
+from compare.measure import RIGHT_MARGINAL_ERROR, is_late
+from compare.statistics import median, ratio_interval
+
+# How many times faster than POT we want to be; for OT-exact 1 / 0.7.
+TARGETS = {"ot-exact": 1 / 0.7, "ot-it": 20, "ot-gl": 20, "ot-lpl1": 20, "ot-laplace": 100}
+TOLERANCE = 1e-6  # of objectives, relative to POT's
+EXACT_TOLERANCE = 1e-9
+
+
+class Verdict:
+    """Of one entry of the journal with a POT side."""
+
+    def __init__(self, entry):
+        ours, pot = entry["ours"], entry["pot"]
+        self.is_late = is_late(pot)
+        self.is_broken = bool(pot["failure"]) and not self.is_late
+        self.ratio = median(pot["seconds"]) / median(ours["seconds"])
+        self.interval = ratio_interval(pot["seconds"], ours["seconds"])
+        tolerance = EXACT_TOLERANCE if entry["method"] == "ot-exact" else TOLERANCE
+        self.difference = None
+        if pot["objective"] is not None:
+            self.difference = (ours["objective"] - pot["objective"]) / abs(pot["objective"])
+        self.is_worse = self.difference is not None and self.difference > tolerance
+        self.is_better = self.difference is not None and self.difference < -tolerance
+        self.is_ours_right = ours["stop"] == "converged" and ours["marginal_error"] <= RIGHT_MARGINAL_ERROR
+        self.is_pot_right = pot["marginal_error"] is not None and pot["marginal_error"] <= RIGHT_MARGINAL_ERROR
+        # A ratio counts only where our objective is as good or better. Where POT was given up it is a lower bound.
+        self.counts = not self.is_worse and not self.is_broken
+        self.target = TARGETS[entry["method"]]
+        self.is_met = self.counts and self.ratio >= self.target
+        self.is_slower = self.counts and not self.is_late and self.ratio < 1
+        self.is_undecided = not self.is_met and self.is_late
+
+    def ratio_text(self):
+        bound = "≥ " if self.is_late else ""
+        interval = f" [{self.interval[0]:.3g}, {self.interval[1]:.3g}]" if self.interval else ""
+        return f"{bound}{self.ratio:.3g}{interval}"
+
+    def text(self):
+        words = []
+        if self.is_late:
+            words.append("POT given up")
+        elif self.is_broken:
+            words.append("POT has no answer: no comparison")
+        elif self.is_worse:
+            words.append("our objective is WORSE: does not count")
+        elif self.is_better:
+            words.append("better objective")
+        else:
+            words.append("equal objective")
+        if not self.is_pot_right and not self.is_late and not self.is_broken:
+            words.append("POT did not converge")
+        if not self.is_ours_right:
+            words.append("OURS DID NOT CONVERGE")
+        if self.is_met:
+            words.append("target met")
+        elif self.is_undecided:
+            words.append("target undecided")
+        elif self.counts:
+            words.append("target NOT met, SLOWER" if self.is_slower else "target NOT met")
+        return "; ".join(words)
