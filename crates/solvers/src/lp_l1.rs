@@ -107,6 +107,7 @@ pub fn solve_lp_l1(
     let mut marginal_error = start.marginal_error;
     let mut largest_error = LARGEST_MARGINAL_ERROR;
     let mut iterations = 0;
+    let mut spare = None;
     let (duality_gap, stop) = loop {
         let linearized = iterate.linearized_objective(problem);
         let total = iterate.objective.total();
@@ -134,6 +135,7 @@ pub fn solve_lp_l1(
                 }
                 Ok(coarse.shift(&iterate.potentials, &penalty, weight)?.potentials)
             },
+            spare.take(),
             workspace,
             &entropic::Options { tolerance: tolerance_of_marginals, ..options.entropic },
         )?;
@@ -144,10 +146,11 @@ pub fn solve_lp_l1(
         marginal_error = marginal_error.max(next.marginal_error);
         let next = Iterate::at(problem, next, Some(&iterate));
         if next.objective.total() < total {
-            iterate = next;
+            spare = Some(std::mem::replace(&mut iterate, next).plan);
             iterations += 1;
         } else if tolerance_of_marginals > options.entropic.tolerance {
             // What a rough solution gains is lost again in its projection.
+            spare = Some(next.plan);
             largest_error = options.entropic.tolerance;
         } else {
             break (gap, Stop::Stalled);

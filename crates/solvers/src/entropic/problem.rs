@@ -139,8 +139,13 @@ impl<'a> Problem<'a> {
         if self.inner_is_source { (inner, outer) } else { (outer, inner) }
     }
 
+    /// The cost between samples with mass.
+    pub(super) fn cost_between(&self, outer: usize, inner: usize) -> f64 {
+        self.cost[self.position(self.outer[outer], self.inner[inner])]
+    }
+
     pub(super) fn is_allowed(&self, outer: usize, inner: usize) -> bool {
-        self.cost[self.position(self.outer[outer], self.inner[inner])] < f64::INFINITY
+        self.cost_between(outer, inner) < f64::INFINITY
     }
 }
 

@@ -24,8 +24,14 @@ pub(super) struct Projected {
     pub(super) dual_objective: f64,
 }
 
-pub(super) fn project(kernel: &Kernel, problem: &Problem<'_>, entropy_weight: f64) -> Projected {
-    let raw = materialise(kernel, problem, entropy_weight);
+/// Projects into `recycled`, when that is a plan of the right size.
+pub(super) fn project(
+    kernel: &Kernel,
+    problem: &Problem<'_>,
+    entropy_weight: f64,
+    recycled: Option<Array2<f64>>,
+) -> Projected {
+    let raw = materialise(kernel, problem, entropy_weight, recycled);
     let mut plan = raw.plan;
     let remainder = Remainder::new(problem, &raw.missing_inner, &raw.missing_outer);
     let (mut transport_cost, mut negentropy) = (0.0, 0.0);
@@ -65,7 +71,12 @@ struct Raw {
 }
 
 /// The plan of the kernel's potentials, with each inner sample scaled down to its mass.
-fn materialise(kernel: &Kernel, problem: &Problem<'_>, entropy_weight: f64) -> Raw {
+fn materialise(
+    kernel: &Kernel,
+    problem: &Problem<'_>,
+    entropy_weight: f64,
+    recycled: Option<Array2<f64>>,
+) -> Raw {
     let inner = problem.inner_len();
     let scaling: Vec<f64> = kernel.log_scaling.iter().map(|s| s.exp()).collect();
     let shrink: Vec<f64> =
@@ -73,7 +84,13 @@ fn materialise(kernel: &Kernel, problem: &Problem<'_>, entropy_weight: f64) -> R
     let cut_scaling: Vec<f64> = scaling.iter().zip(&shrink).map(|(s, f)| s * f).collect();
     let mut rows = vec![0.0; BLOCK * inner];
     let mut marginal = vec![0.0; inner];
-    let mut plan = Array2::zeros(problem.shape());
+    let mut plan = match recycled.filter(|plan| plan.dim() == problem.shape()) {
+        Some(mut plan) => {
+            plan.fill(0.0);
+            plan
+        }
+        None => Array2::zeros(problem.shape()),
+    };
     let mut outer_potential = Vec::with_capacity(problem.outer_len());
     let mut missing_outer = Vec::with_capacity(problem.outer_len());
     for first in (0..problem.outer_len()).step_by(BLOCK) {
