@@ -6,7 +6,8 @@
 //! entropic problem with the cost C + η ∂Ω, lowers the whole one. The reweighting ∂Ω has one value a class and column, so
 //! that potentials of before start the next problem once each class is shifted to its mass (see `coarse`). What the
 //! minimum of the linearized objective promises to gain is the duality gap of the generalized conditional gradient
-//! ([`crate::gcg`], which solves the same problem without any of this); the iteration ends where it is small.
+//! ([`crate::gcg`], which solves the same problem without any of this); the iteration ends where it is small and where
+//! the gains of the last steps, continued as a geometric series, leave as little.
 
 mod coarse;
 
@@ -43,7 +44,8 @@ pub struct LpL1Problem<'a> {
 /// When to stop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LpL1Options {
-    /// Largest duality gap, relative to the objective.
+    /// Largest duality gap, and largest gain that further reweightings may be expected to bring, relative to the
+    /// objective.
     pub relative_gap: f64,
     /// Most reweightings.
     pub iteration_limit: usize,
@@ -108,6 +110,7 @@ pub fn solve_lp_l1(
     let mut largest_error = LARGEST_MARGINAL_ERROR;
     let mut iterations = 0;
     let mut spare = None;
+    let mut progress = Progress::default();
     let (duality_gap, stop) = loop {
         let linearized = iterate.linearized_objective(problem);
         let total = iterate.objective.total();
@@ -115,7 +118,7 @@ pub fn solve_lp_l1(
         let penalty = regularization_weight * &iterate.slopes;
         let shifted = coarse.shift(&iterate.potentials, &penalty, start.entropy_weight)?;
         let gap = linearized - shifted.dual_objective;
-        if gap <= tolerance {
+        if gap <= tolerance && progress.left() <= tolerance {
             break (gap, Stop::Converged);
         }
         if iterations == options.iteration_limit {
@@ -140,12 +143,13 @@ pub fn solve_lp_l1(
             &entropic::Options { tolerance: tolerance_of_marginals, ..options.entropic },
         )?;
         let gap = gap.min(linearized - next.dual_objective);
-        if gap <= tolerance {
+        if gap <= tolerance && progress.left() <= tolerance {
             break (gap, Stop::Converged);
         }
         marginal_error = marginal_error.max(next.marginal_error);
         let next = Iterate::at(problem, next, Some(&iterate));
         if next.objective.total() < total {
+            progress.add(total - next.objective.total());
             spare = Some(std::mem::replace(&mut iterate, next).plan);
             iterations += 1;
         } else if tolerance_of_marginals > options.entropic.tolerance {
@@ -166,6 +170,29 @@ pub fn solve_lp_l1(
         stop,
         marginal_error,
     })
+}
+
+/// What the last two reweightings gained. A concave Ω falls further than its linearization promises, so that a small
+/// duality gap alone does not say that little is left to gain.
+#[derive(Default)]
+struct Progress {
+    gains: [f64; 2],
+}
+
+impl Progress {
+    fn add(&mut self, gain: f64) {
+        self.gains = [self.gains[1], gain];
+    }
+
+    /// The sum of all gains to come if they go on falling as the last two did; nothing is known of it before those.
+    fn left(&self) -> f64 {
+        let [before, last] = self.gains;
+        if before <= 0.0 {
+            return 0.0;
+        }
+        let ratio = last / before;
+        if ratio < 1.0 { last * ratio / (1.0 - ratio) } else { f64::INFINITY }
+    }
 }
 
 /// Where the iteration stands.
