@@ -39,7 +39,8 @@ pub(super) struct Kernel {
     product: Vec<f64>,
     slacks: Vec<f64>,
     listed_slacks: Vec<f64>,
-    candidates: Candidates,
+    /// Of the potential while `is_sparse`.
+    pub(super) candidates: Candidates,
 }
 
 /// Value of the semi-dual up to a constant, and the size of the terms that were summed for it.

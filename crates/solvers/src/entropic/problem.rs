@@ -139,9 +139,13 @@ impl<'a> Problem<'a> {
         if self.inner_is_source { (inner, outer) } else { (outer, inner) }
     }
 
-    /// The cost between samples with mass.
+    /// Where in the cost matrix two samples with mass are.
+    pub(super) fn pair(&self, outer: usize, inner: usize) -> (usize, usize) {
+        self.position(self.outer[outer], self.inner[inner])
+    }
+
     pub(super) fn cost_between(&self, outer: usize, inner: usize) -> f64 {
-        self.cost[self.position(self.outer[outer], self.inner[inner])]
+        self.cost[self.pair(outer, inner)]
     }
 
     pub(super) fn is_allowed(&self, outer: usize, inner: usize) -> bool {

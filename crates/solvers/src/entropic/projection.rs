@@ -93,20 +93,41 @@ fn materialise(
     };
     let mut outer_potential = Vec::with_capacity(problem.outer_len());
     let mut missing_outer = Vec::with_capacity(problem.outer_len());
-    for first in (0..problem.outer_len()).step_by(BLOCK) {
-        let count = BLOCK.min(problem.outer_len() - first);
-        let rows = &mut rows[..count * inner];
-        let maxima = problem.slacks(first, &kernel.potential, rows);
-        let masses = &problem.outer_mass[first..];
-        for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima) {
-            exp_shifted(row, largest, 1.0 / entropy_weight);
-            let weight = mass / dot(row, &scaling);
-            missing_outer.push((mass - weight * dot(row, &cut_scaling)).max(0.0));
-            accumulate_and_scale(row, weight, weight, &mut marginal);
-            scale_by(row, 1.0, &cut_scaling);
+    if kernel.is_sparse {
+        let mut row = Vec::new();
+        for (outer, &mass) in problem.outer_mass.iter().enumerate() {
+            // The pairs that are not listed carry nothing in the digits of f64.
+            let largest = kernel.candidates.slacks(outer, &kernel.potential, &mut row);
+            exp_shifted(&mut row, largest, 1.0 / entropy_weight);
+            let columns = kernel.candidates.columns_of(outer);
+            let sum_with = |scaling: &[f64]| -> f64 {
+                row.iter().zip(columns).map(|(value, &c)| value * scaling[c as usize]).sum()
+            };
+            let weight = mass / sum_with(&scaling);
+            missing_outer.push((mass - weight * sum_with(&cut_scaling)).max(0.0));
             outer_potential.push(entropy_weight * weight.ln() - largest);
+            for (value, &column) in row.iter().zip(columns) {
+                let column = column as usize;
+                marginal[column] += weight * value;
+                plan[problem.pair(outer, column)] = weight * value * cut_scaling[column];
+            }
         }
-        store(&mut plan, problem, first, rows);
+    } else {
+        for first in (0..problem.outer_len()).step_by(BLOCK) {
+            let count = BLOCK.min(problem.outer_len() - first);
+            let rows = &mut rows[..count * inner];
+            let maxima = problem.slacks(first, &kernel.potential, rows);
+            let masses = &problem.outer_mass[first..];
+            for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima) {
+                exp_shifted(row, largest, 1.0 / entropy_weight);
+                let weight = mass / dot(row, &scaling);
+                missing_outer.push((mass - weight * dot(row, &cut_scaling)).max(0.0));
+                accumulate_and_scale(row, weight, weight, &mut marginal);
+                scale_by(row, 1.0, &cut_scaling);
+                outer_potential.push(entropy_weight * weight.ln() - largest);
+            }
+            store(&mut plan, problem, first, rows);
+        }
     }
     for (marginal, scale) in marginal.iter_mut().zip(&scaling) {
         *marginal *= scale;
