@@ -157,7 +157,8 @@ pub fn solve_lp_l1(
             spare = Some(next.plan);
             largest_error = options.entropic.tolerance;
         } else {
-            break (gap, Stop::Stalled);
+            // Nothing was left after all, if the gap is small.
+            break (gap, if gap <= tolerance { Stop::Converged } else { Stop::Stalled });
         }
     };
     Ok(LpL1Solution {
