@@ -320,6 +320,9 @@ fn group_lasso(problem: &GroupLassoProblem<'_>, entropy_weight: f64) -> Result<T
 
 fn lp_l1(problem: &LpL1Problem<'_>, entropy_weight: f64) -> Result<Transport> {
     let mut workspace = Workspace::default();
+    // A start that is a hundredth as far from its optimum as the solution may be.
+    let options = LpL1Options::default();
+    let tolerance = 0.01 * options.relative_gap;
     let start = entropic::solve(
         problem.cost,
         problem.source_mass,
@@ -327,9 +330,9 @@ fn lp_l1(problem: &LpL1Problem<'_>, entropy_weight: f64) -> Result<Transport> {
         entropy_weight,
         None,
         &mut workspace,
-        &entropic::Options::default(),
+        &entropic::Options { tolerance, ..entropic::Options::default() },
     )?;
-    let solution = solve_lp_l1(problem, &start, &mut workspace, &LpL1Options::default())?;
+    let solution = solve_lp_l1(problem, &start, &mut workspace, &options)?;
     Ok(Transport {
         plan: solution.plan,
         objective: solution.objective,

@@ -105,7 +105,7 @@ pub fn solve_lp_l1(
     };
     let mut coarse = Coarse::new(problem.cost, regularizer.classes(), masses);
     let mut reweighted = Array2::zeros(cost.raw_dim());
-    let mut iterate = Iterate::at(problem, start.clone(), None);
+    let mut iterate = Iterate::at_start(problem, start);
     let mut marginal_error = start.marginal_error;
     let mut largest_error = LARGEST_MARGINAL_ERROR;
     let mut iterations = 0;
@@ -147,14 +147,14 @@ pub fn solve_lp_l1(
             break (gap, Stop::Converged);
         }
         marginal_error = marginal_error.max(next.marginal_error);
-        let next = Iterate::at(problem, next, Some(&iterate));
+        let next = Iterate::at(problem, next, &iterate);
         if next.objective.total() < total {
             progress.add(total - next.objective.total());
-            spare = Some(std::mem::replace(&mut iterate, next).plan);
+            spare = std::mem::replace(&mut iterate, next).plan;
             iterations += 1;
         } else if tolerance_of_marginals > options.entropic.tolerance {
             // What a rough solution gains is lost again in its projection.
-            spare = Some(next.plan);
+            spare = next.plan;
             largest_error = options.entropic.tolerance;
         } else {
             // Nothing was left after all, if the gap is small.
@@ -163,7 +163,7 @@ pub fn solve_lp_l1(
     };
     Ok(LpL1Solution {
         entropy_weight: start.entropy_weight,
-        plan: iterate.plan,
+        plan: iterate.plan.unwrap_or_else(|| start.plan.clone()),
         potentials: iterate.potentials,
         objective: iterate.objective,
         duality_gap,
@@ -198,7 +198,8 @@ impl Progress {
 
 /// Where the iteration stands.
 struct Iterate {
-    plan: Array2<f64>,
+    /// None at the start, whose plan is not copied before it is known to be the answer.
+    plan: Option<Array2<f64>>,
     potentials: Potentials,
     /// ‖γ(I_cl, j)‖₁ and ∂Ω there.
     masses: Array2<f64>,
@@ -207,20 +208,40 @@ struct Iterate {
 }
 
 impl Iterate {
+    /// At the plan of the entropic problem.
+    fn at_start(problem: &LpL1Problem<'_>, start: &entropic::Solution) -> Self {
+        let masses = problem.regularizer.group_masses(start.plan.view());
+        let entropy = start.objective - start.transport_cost;
+        let potentials = start.potentials.clone();
+        Self::new(problem, None, potentials, masses, (start.transport_cost, entropy))
+    }
+
     /// At the plan of an entropic problem, reweighted by the slopes of the iterate before.
-    fn at(problem: &LpL1Problem<'_>, solution: entropic::Solution, before: Option<&Self>) -> Self {
+    fn at(problem: &LpL1Problem<'_>, solution: entropic::Solution, before: &Self) -> Self {
+        let masses = problem.regularizer.group_masses(solution.plan.view());
+        let penalty = problem.regularization_weight * inner_product(&masses, &before.slopes);
+        let entropy = solution.objective - solution.transport_cost;
+        let terms = (solution.transport_cost - penalty, entropy);
+        Self::new(problem, Some(solution.plan), solution.potentials, masses, terms)
+    }
+
+    fn new(
+        problem: &LpL1Problem<'_>,
+        plan: Option<Array2<f64>>,
+        potentials: Potentials,
+        masses: Array2<f64>,
+        (transport, entropy): (f64, f64),
+    ) -> Self {
         let LpL1Problem { regularizer, regularization_weight, .. } = *problem;
-        let masses = regularizer.group_masses(solution.plan.view());
-        let penalty = before.map_or(0.0, |before| inner_product(&masses, &before.slopes));
         Self {
+            plan,
+            potentials,
+            slopes: masses.mapv(|mass| regularizer.slope_at(mass)),
             objective: Objective {
-                transport: solution.transport_cost - regularization_weight * penalty,
-                entropy: solution.objective - solution.transport_cost,
+                transport,
+                entropy,
                 regularization: regularization_weight * regularizer.value_at(&masses),
             },
-            plan: solution.plan,
-            potentials: solution.potentials,
-            slopes: masses.mapv(|mass| regularizer.slope_at(mass)),
             masses,
         }
     }

@@ -201,7 +201,8 @@ fn climb_patiently(
         let patience = if ascent.kernel.is_long_list() { PATIENCE_WITH_LIST } else { PATIENCE };
         if end != AscentEnd::IterationLimit
             || ascent.iterations >= limit.min(start + patience)
-            || !(ascent.error < before)
+            || ascent.error >= before
+            || ascent.error.is_nan()
         {
             return;
         }
