@@ -105,3 +105,44 @@ impl Candidates {
         &self.columns[self.row_starts[outer]..self.row_starts[outer + 1]]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::{BLOCK, Candidates, Problem};
+
+    /// What a list promises, for potentials on both sides of what it covers.
+    #[test]
+    fn what_it_covers_is_listed() {
+        let cost = Array2::from_shape_fn((23, 11), |(i, j)| ((7 * i + 5 * j) % 13) as f64 / 2.0);
+        let problem = Problem::new(cost.view(), &[1.0 / 23.0; 23], &[1.0 / 11.0; 11]).unwrap();
+        let (depth, inner) = (1.0, problem.inner_len());
+        let listed_at: Vec<f64> = (0..inner).map(|i| (i % 3) as f64 / 4.0).collect();
+        let mut candidates = Candidates::default();
+        candidates.list(&problem, &listed_at, depth, &mut vec![0.0; BLOCK * inner]);
+        assert!(candidates.columns.len() < cost.len());
+        let mut verdicts = Vec::new();
+        for size in [0.0, 0.1, 0.2, 0.5, 3.0] {
+            let potential: Vec<f64> =
+                listed_at.iter().enumerate().map(|(i, f)| f + size * (i % 4) as f64).collect();
+            verdicts.push(candidates.cover(&potential, depth));
+            if !candidates.cover(&potential, depth) {
+                continue;
+            }
+            for outer in 0..problem.outer_len() {
+                let slack = |inner: usize| potential[inner] - problem.cost_between(outer, inner);
+                let largest = (0..inner).map(slack).fold(f64::NEG_INFINITY, f64::max);
+                for inner in (0..inner).filter(|&inner| slack(inner) > largest - depth) {
+                    let listed = candidates.columns_of(outer).iter().any(|&c| c as usize == inner);
+                    assert!(listed, "{outer}, {inner} at {size}");
+                }
+                let found = candidates.slacks(outer, &potential, &mut Vec::new());
+                assert!((found - largest).abs() < 1e-15);
+            }
+        }
+        assert_eq!(verdicts, [true, true, true, false, false]);
+        candidates.clear();
+        assert!(!candidates.cover(&listed_at, depth));
+    }
+}
