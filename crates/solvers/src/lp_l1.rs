@@ -6,8 +6,8 @@
 //! entropic problem with the cost C + η ∂Ω, lowers the whole one. The reweighting ∂Ω has one value a class and column, so
 //! that potentials of before start the next problem once each class is shifted to its mass (see `coarse`). What the
 //! minimum of the linearized objective promises to gain is the duality gap of the generalized conditional gradient
-//! ([`crate::gcg`], which solves the same problem without any of this); the iteration ends where it is small and where
-//! the gains of the last steps, continued as a geometric series, leave as little.
+//! ([`crate::gcg`], which solves the same problem without any of this); the iteration ends where it is small and, if
+//! that is asked for, where the gains of the last steps, continued as a geometric series, leave as little.
 
 mod coarse;
 
@@ -44,9 +44,10 @@ pub struct LpL1Problem<'a> {
 /// When to stop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LpL1Options {
-    /// Largest duality gap, and largest gain that further reweightings may be expected to bring, relative to the
-    /// objective.
+    /// Largest duality gap, relative to the objective.
     pub relative_gap: f64,
+    /// Largest gain, relative to the objective, that further reweightings may be expected to bring; +∞ does not ask.
+    pub remaining_gain: f64,
     /// Most reweightings.
     pub iteration_limit: usize,
     /// For the reweighted problems.
@@ -55,7 +56,12 @@ pub struct LpL1Options {
 
 impl Default for LpL1Options {
     fn default() -> Self {
-        Self { relative_gap: 1e-6, iteration_limit: 1000, entropic: entropic::Options::default() }
+        Self {
+            relative_gap: 1e-6,
+            remaining_gain: f64::INFINITY,
+            iteration_limit: 1000,
+            entropic: entropic::Options::default(),
+        }
     }
 }
 
@@ -115,10 +121,11 @@ pub fn solve_lp_l1(
         let linearized = iterate.linearized_objective(problem);
         let total = iterate.objective.total();
         let tolerance = options.relative_gap * total.abs();
+        let largest_gain = options.remaining_gain * total.abs().max(f64::MIN_POSITIVE);
         let penalty = regularization_weight * &iterate.slopes;
         let shifted = coarse.shift(&iterate.potentials, &penalty, start.entropy_weight)?;
         let gap = linearized - shifted.dual_objective;
-        if gap <= tolerance && progress.left() <= tolerance {
+        if gap <= tolerance && progress.left() <= largest_gain {
             break (gap, Stop::Converged);
         }
         if iterations == options.iteration_limit {
@@ -143,7 +150,7 @@ pub fn solve_lp_l1(
             &entropic::Options { tolerance: tolerance_of_marginals, ..options.entropic },
         )?;
         let gap = gap.min(linearized - next.dual_objective);
-        if gap <= tolerance && progress.left() <= tolerance {
+        if gap <= tolerance && progress.left() <= largest_gain {
             break (gap, Stop::Converged);
         }
         marginal_error = marginal_error.max(next.marginal_error);
