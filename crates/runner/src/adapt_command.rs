@@ -320,6 +320,10 @@ fn group_lasso(problem: &GroupLassoProblem<'_>, entropy_weight: f64) -> Result<T
 
 fn lp_l1(problem: &LpL1Problem<'_>, entropy_weight: f64) -> Result<Transport> {
     let mut workspace = Workspace::default();
+    let relative_gap = LpL1Options::default().relative_gap;
+    let options = LpL1Options { remaining_gain: relative_gap, ..LpL1Options::default() };
+    // A start that is a hundredth as far from its optimum as the solution may be.
+    let tolerance = 0.01 * relative_gap;
     let start = entropic::solve(
         problem.cost,
         problem.source_mass,
@@ -327,9 +331,9 @@ fn lp_l1(problem: &LpL1Problem<'_>, entropy_weight: f64) -> Result<Transport> {
         entropy_weight,
         None,
         &mut workspace,
-        &entropic::Options::default(),
+        &entropic::Options { tolerance, ..entropic::Options::default() },
     )?;
-    let solution = solve_lp_l1(problem, &start, &mut workspace, &LpL1Options::default())?;
+    let solution = solve_lp_l1(problem, &start, &mut workspace, &options)?;
     Ok(Transport {
         plan: solution.plan,
         objective: solution.objective,

@@ -3,6 +3,7 @@
 //! Newton's method on the semi-dual with continuation in λ; not for λ = 0 (the exact solver).
 
 mod ascent;
+mod candidates;
 mod continuation;
 mod curvature;
 mod feasibility;
@@ -11,8 +12,9 @@ mod kernels;
 mod options;
 mod problem;
 mod projection;
+mod sparse_factor;
 
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 
 use crate::checks::check_length;
 use crate::error::{Error, Result};
@@ -53,16 +55,17 @@ pub fn solve(
         }
         None => Continuation::cold(ascent, &problem, entropy_weight),
     };
-    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options))
+    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options, None))
 }
 
 /// Solves one problem from potentials that `start` gives for a weight: for λ, and where those do not serve for
-/// larger ones.
+/// larger ones. The memory of `recycled`, a plan that is no longer needed, serves for the new one.
 pub(crate) fn solve_from(
     cost: ArrayView2<'_, f64>,
     (source_mass, target_mass): (&[f64], &[f64]),
     entropy_weight: f64,
     start: &mut dyn FnMut(f64) -> Result<Potentials>,
+    recycled: Option<Array2<f64>>,
     workspace: &mut Workspace,
     options: &Options,
 ) -> Result<Solution> {
@@ -74,7 +77,7 @@ pub(crate) fn solve_from(
         |ascent: &mut Ascent, weight| load_warm_start(ascent, &problem, &start(weight)?);
     let mut continuation =
         Continuation::warm(ascent, &problem, entropy_weight, &mut start, options)?;
-    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options))
+    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options, recycled))
 }
 
 /// Solves the same problem for several λ, from the largest to the smallest, and returns the
@@ -98,7 +101,8 @@ pub fn solve_path(
     let mut solutions: Vec<(usize, Solution)> = Vec::with_capacity(order.len());
     for index in order {
         let weight = entropy_weights[index];
-        solutions.push((index, solution_at(&mut continuation, ascent, &problem, weight, options)));
+        solutions
+            .push((index, solution_at(&mut continuation, ascent, &problem, weight, options, None)));
     }
     solutions.sort_by_key(|(index, _)| *index);
     Ok(solutions.into_iter().map(|(_, solution)| solution).collect())
@@ -154,6 +158,7 @@ fn solution_at(
     problem: &Problem<'_>,
     entropy_weight: f64,
     options: &Options,
+    recycled: Option<Array2<f64>>,
 ) -> Solution {
     let before = continuation.iterations;
     let stop = match continuation.descend(ascent, problem, entropy_weight, options) {
@@ -162,7 +167,7 @@ fn solution_at(
         AscentEnd::Stalled => Stop::Stalled,
     };
     continuation.iterations = ascent.iterations;
-    let projected = projection::project(&ascent.kernel, problem, entropy_weight);
+    let projected = projection::project(&ascent.kernel, problem, entropy_weight, recycled);
     Solution {
         entropy_weight,
         objective: projected.transport_cost + entropy_weight * projected.negentropy,

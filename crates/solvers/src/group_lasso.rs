@@ -9,6 +9,7 @@
 
 mod ascent;
 mod blocks;
+mod certificate;
 mod continuation;
 mod curvature;
 #[cfg(test)]
@@ -33,9 +34,10 @@ use problem::Problem;
 
 /// A larger η/λ would overflow in products.
 const LARGEST_RATIO: f64 = 1e100;
-/// Of the relative gap, for the marginal error at which a plan is certified first; then this much less, until the gap
-/// is small enough.
-const FIRST_ERROR: f64 = 0.1;
+/// Of the relative gap, for the marginal error at which a plan is certified first, and at most; then this much less,
+/// until the gap is small enough.
+const FIRST_ERROR: f64 = 3.0;
+const LARGEST_ERROR: f64 = 1e-4;
 const TIGHTENING: f64 = 0.01;
 /// Newton steps that a start from a neighbouring η may take before the path along λ is shorter for what follows.
 const CLOSE_STEPS: usize = 3;
@@ -84,7 +86,8 @@ pub struct GroupLassoSolution {
     pub potentials: Potentials,
     /// The objective at the plan, by terms.
     pub objective: Objective,
-    /// The value of the dual at the potentials: no plan has a smaller objective.
+    /// The value of the dual at the potentials, as a bound that holds for any accuracy of its groups: no plan has a
+    /// smaller objective.
     pub dual_objective: f64,
     /// L1 error of the source marginal before the plan was moved onto it.
     pub marginal_error: f64,
@@ -216,7 +219,7 @@ fn solution_at(
     let before = ascent.iterations;
     let mut goal = Goal {
         entropy_weight,
-        tolerance: FIRST_ERROR * options.relative_gap,
+        tolerance: (FIRST_ERROR * options.relative_gap).min(LARGEST_ERROR),
         iteration_limit: before + options.iteration_limit,
     };
     if problem.has_forbidden_pairs {
@@ -230,8 +233,7 @@ fn solution_at(
             objective: projection::objective(&plan, problem, entropy_weight),
             plan,
             potentials: projection::potentials(&ascent.kernel, problem),
-            // The target marginal is exact, so that the term λ (1 − Σ γ) of the dual vanishes.
-            dual_objective: ascent.value.value,
+            dual_objective: certificate::lower_bound(&ascent.kernel, problem, entropy_weight),
             marginal_error: ascent.error,
             iterations: ascent.iterations - before,
             stop,

@@ -6,7 +6,8 @@
 //! entropic problem with the cost C + η ∂Ω, lowers the whole one. The reweighting ∂Ω has one value a class and column, so
 //! that potentials of before start the next problem once each class is shifted to its mass (see `coarse`). What the
 //! minimum of the linearized objective promises to gain is the duality gap of the generalized conditional gradient
-//! ([`crate::gcg`], which solves the same problem without any of this); the iteration ends where it is small.
+//! ([`crate::gcg`], which solves the same problem without any of this); the iteration ends where it is small and, if
+//! that is asked for, where the gains of the last steps, continued as a geometric series, leave as little.
 
 mod coarse;
 
@@ -45,6 +46,8 @@ pub struct LpL1Problem<'a> {
 pub struct LpL1Options {
     /// Largest duality gap, relative to the objective.
     pub relative_gap: f64,
+    /// Largest gain, relative to the objective, that further reweightings may be expected to bring; +∞ does not ask.
+    pub remaining_gain: f64,
     /// Most reweightings.
     pub iteration_limit: usize,
     /// For the reweighted problems.
@@ -53,7 +56,12 @@ pub struct LpL1Options {
 
 impl Default for LpL1Options {
     fn default() -> Self {
-        Self { relative_gap: 1e-6, iteration_limit: 1000, entropic: entropic::Options::default() }
+        Self {
+            relative_gap: 1e-6,
+            remaining_gain: f64::INFINITY,
+            iteration_limit: 1000,
+            entropic: entropic::Options::default(),
+        }
     }
 }
 
@@ -103,18 +111,21 @@ pub fn solve_lp_l1(
     };
     let mut coarse = Coarse::new(problem.cost, regularizer.classes(), masses);
     let mut reweighted = Array2::zeros(cost.raw_dim());
-    let mut iterate = Iterate::at(problem, start.clone(), None);
+    let mut iterate = Iterate::at_start(problem, start);
     let mut marginal_error = start.marginal_error;
     let mut largest_error = LARGEST_MARGINAL_ERROR;
     let mut iterations = 0;
+    let mut spare = None;
+    let mut progress = Progress::default();
     let (duality_gap, stop) = loop {
         let linearized = iterate.linearized_objective(problem);
         let total = iterate.objective.total();
         let tolerance = options.relative_gap * total.abs();
+        let largest_gain = options.remaining_gain * total.abs().max(f64::MIN_POSITIVE);
         let penalty = regularization_weight * &iterate.slopes;
         let shifted = coarse.shift(&iterate.potentials, &penalty, start.entropy_weight)?;
         let gap = linearized - shifted.dual_objective;
-        if gap <= tolerance {
+        if gap <= tolerance && progress.left() <= largest_gain {
             break (gap, Stop::Converged);
         }
         if iterations == options.iteration_limit {
@@ -134,28 +145,32 @@ pub fn solve_lp_l1(
                 }
                 Ok(coarse.shift(&iterate.potentials, &penalty, weight)?.potentials)
             },
+            spare.take(),
             workspace,
             &entropic::Options { tolerance: tolerance_of_marginals, ..options.entropic },
         )?;
         let gap = gap.min(linearized - next.dual_objective);
-        if gap <= tolerance {
+        if gap <= tolerance && progress.left() <= largest_gain {
             break (gap, Stop::Converged);
         }
         marginal_error = marginal_error.max(next.marginal_error);
-        let next = Iterate::at(problem, next, Some(&iterate));
+        let next = Iterate::at(problem, next, &iterate);
         if next.objective.total() < total {
-            iterate = next;
+            progress.add(total - next.objective.total());
+            spare = std::mem::replace(&mut iterate, next).plan;
             iterations += 1;
         } else if tolerance_of_marginals > options.entropic.tolerance {
             // What a rough solution gains is lost again in its projection.
+            spare = next.plan;
             largest_error = options.entropic.tolerance;
         } else {
-            break (gap, Stop::Stalled);
+            // Nothing was left after all, if the gap is small.
+            break (gap, if gap <= tolerance { Stop::Converged } else { Stop::Stalled });
         }
     };
     Ok(LpL1Solution {
         entropy_weight: start.entropy_weight,
-        plan: iterate.plan,
+        plan: iterate.plan.unwrap_or_else(|| start.plan.clone()),
         potentials: iterate.potentials,
         objective: iterate.objective,
         duality_gap,
@@ -165,9 +180,33 @@ pub fn solve_lp_l1(
     })
 }
 
+/// What the last two reweightings gained. A concave Ω falls further than its linearization promises, so that a small
+/// duality gap alone does not say that little is left to gain.
+#[derive(Default)]
+struct Progress {
+    gains: [f64; 2],
+}
+
+impl Progress {
+    fn add(&mut self, gain: f64) {
+        self.gains = [self.gains[1], gain];
+    }
+
+    /// The sum of all gains to come if they go on falling as the last two did; nothing is known of it before those.
+    fn left(&self) -> f64 {
+        let [before, last] = self.gains;
+        if before <= 0.0 {
+            return 0.0;
+        }
+        let ratio = last / before;
+        if ratio < 1.0 { last * ratio / (1.0 - ratio) } else { f64::INFINITY }
+    }
+}
+
 /// Where the iteration stands.
 struct Iterate {
-    plan: Array2<f64>,
+    /// None at the start, whose plan is not copied before it is known to be the answer.
+    plan: Option<Array2<f64>>,
     potentials: Potentials,
     /// ‖γ(I_cl, j)‖₁ and ∂Ω there.
     masses: Array2<f64>,
@@ -176,20 +215,40 @@ struct Iterate {
 }
 
 impl Iterate {
+    /// At the plan of the entropic problem.
+    fn at_start(problem: &LpL1Problem<'_>, start: &entropic::Solution) -> Self {
+        let masses = problem.regularizer.group_masses(start.plan.view());
+        let entropy = start.objective - start.transport_cost;
+        let potentials = start.potentials.clone();
+        Self::new(problem, None, potentials, masses, (start.transport_cost, entropy))
+    }
+
     /// At the plan of an entropic problem, reweighted by the slopes of the iterate before.
-    fn at(problem: &LpL1Problem<'_>, solution: entropic::Solution, before: Option<&Self>) -> Self {
+    fn at(problem: &LpL1Problem<'_>, solution: entropic::Solution, before: &Self) -> Self {
+        let masses = problem.regularizer.group_masses(solution.plan.view());
+        let penalty = problem.regularization_weight * inner_product(&masses, &before.slopes);
+        let entropy = solution.objective - solution.transport_cost;
+        let terms = (solution.transport_cost - penalty, entropy);
+        Self::new(problem, Some(solution.plan), solution.potentials, masses, terms)
+    }
+
+    fn new(
+        problem: &LpL1Problem<'_>,
+        plan: Option<Array2<f64>>,
+        potentials: Potentials,
+        masses: Array2<f64>,
+        (transport, entropy): (f64, f64),
+    ) -> Self {
         let LpL1Problem { regularizer, regularization_weight, .. } = *problem;
-        let masses = regularizer.group_masses(solution.plan.view());
-        let penalty = before.map_or(0.0, |before| inner_product(&masses, &before.slopes));
         Self {
+            plan,
+            potentials,
+            slopes: masses.mapv(|mass| regularizer.slope_at(mass)),
             objective: Objective {
-                transport: solution.transport_cost - regularization_weight * penalty,
-                entropy: solution.objective - solution.transport_cost,
+                transport,
+                entropy,
                 regularization: regularization_weight * regularizer.value_at(&masses),
             },
-            plan: solution.plan,
-            potentials: solution.potentials,
-            slopes: masses.mapv(|mass| regularizer.slope_at(mass)),
             masses,
         }
     }

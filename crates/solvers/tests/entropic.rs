@@ -473,3 +473,50 @@ proptest! {
         assert_optimal(&solution, &a, &b);
     }
 }
+
+/// Squared distances between points around a few centres in three dimensions.
+fn clustered_cost(sources: usize, targets: usize, seed: u64) -> Array2<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut draw = |n: usize| {
+        Array2::from_shape_fn((n, 3), |(sample, axis)| {
+            ((sample % 9 + 4 * axis) % 7) as f64 / 3.0 + rng.gen_range(-0.4..0.4)
+        })
+    };
+    let (x, y) = (draw(sources), draw(targets));
+    Array2::from_shape_fn((sources, targets), |(i, j)| {
+        (&x.row(i) - &y.row(j)).mapv(|d| d * d).sum()
+    })
+}
+
+#[test]
+fn plans_of_hundreds_of_samples_are_optimal_where_few_pairs_carry_mass() {
+    for (sources, targets) in [(260, 340), (340, 260)] {
+        let cost = clustered_cost(sources, targets, 3);
+        let (a, b) = (uniform(sources), uniform(targets));
+        for weight in [0.1, 0.01, 0.001] {
+            assert_optimal(&solve_cold(&cost, &a, &b, weight), &a, &b);
+        }
+    }
+}
+
+#[test]
+fn potentials_of_another_cost_lead_to_the_same_plan_of_hundreds_of_samples() {
+    let (cost, other) = (clustered_cost(240, 300, 5), clustered_cost(240, 300, 6));
+    let (a, b) = (uniform(240), uniform(300));
+    for weight in [0.03, 0.003] {
+        let cold = solve_cold(&cost, &a, &b, weight);
+        let start = solve_cold(&other, &a, &b, weight).potentials;
+        // The memory of the other problem says nothing of this one.
+        let mut workspace = Workspace::default();
+        let mut warm = |cost: &Array2<f64>| {
+            let masses = (slice(&a), slice(&b));
+            let options = Options::default();
+            solve(cost.view(), masses.0, masses.1, weight, Some(&start), &mut workspace, &options)
+                .unwrap()
+        };
+        assert_optimal(&warm(&other), &a, &b);
+        let warm = warm(&cost);
+        assert_optimal(&warm, &a, &b);
+        assert!((warm.objective - cold.objective).abs() <= 1e-9 * cold.objective.abs());
+    }
+}

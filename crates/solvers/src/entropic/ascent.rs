@@ -3,7 +3,7 @@
 //! which is cheaper and free of the rounding of f - c. It does not choose λ: see `continuation`.
 
 use super::curvature::Curvature;
-use super::kernel::{DualValue, Kernel};
+use super::kernel::{DualValue, FEW_SAMPLES, Kernel};
 use super::problem::Problem;
 use crate::elementary::dot;
 
@@ -130,13 +130,20 @@ impl Ascent {
             curvature.solve_directly(gradient, direction);
             return;
         }
+        let accuracy = self.error.clamp(*DIRECTION_ACCURACY.start(), *DIRECTION_ACCURACY.end());
         if !self.prefers_factor {
             let limit = Curvature::sweeps_per_factorisation(kernel);
-            let accuracy = self.error.clamp(*DIRECTION_ACCURACY.start(), *DIRECTION_ACCURACY.end());
             if curvature.solve_iteratively(kernel, gradient, direction, accuracy, limit) {
                 return;
             }
             self.prefers_factor = true;
+        }
+        if kernel.potential.len() >= FEW_SAMPLES {
+            let damped = (problem.inner_mass.as_slice(), self.damping);
+            if curvature.solve_sparsely(kernel, gradient, direction, damped, accuracy) {
+                curvature.is_factored = false;
+                return;
+            }
         }
         if curvature.factor(kernel, &problem.inner_mass, self.damping) {
             curvature.solve_directly(gradient, direction);

@@ -21,8 +21,11 @@ const STARVED_SHARE: f64 = 1e-6;
 /// Sinkhorn's updates, an evaluation each, may bring it there while each shrinks the error at least to this share.
 const SWEEPS: usize = 20;
 const SWEEP_SHRINKAGE: f64 = 0.97;
-/// Nor is a start trusted from which this many Newton steps do not lead to the solution.
+/// Nor is a start trusted from which this many Newton steps do not lead to the solution; those on a long list are cheap.
 const PATIENCE: usize = 12;
+const PATIENCE_WITH_LIST: usize = 36;
+/// Nor one from which so many steps lead away from it.
+const TRIAL: usize = 6;
 /// An extrapolation with a larger marginal error is repeated with a smaller step.
 const TRUSTED_EXTRAPOLATION: f64 = 0.1;
 /// After an extrapolation with a smaller marginal error λ falls faster, after a larger one slower.
@@ -69,8 +72,8 @@ impl Continuation {
             if is_trusted(ascent, problem) {
                 let tolerance =
                     if entropy_weight > target { INTERMEDIATE_ERROR } else { options.tolerance };
-                let iteration_limit = ascent.iterations + PATIENCE.min(options.iteration_limit);
-                ascent.climb(problem, Goal { entropy_weight, tolerance, iteration_limit });
+                let limit = ascent.iterations + options.iteration_limit;
+                climb_patiently(ascent, problem, (entropy_weight, tolerance), limit);
                 if ascent.error <= tolerance.max(INTERMEDIATE_ERROR) {
                     return Ok(Self::at(entropy_weight, problem));
                 }
@@ -180,6 +183,29 @@ impl Continuation {
         let next = self.entropy_weight * self.factor;
         // A last step that is hardly one would cost as much as the others.
         if next < 1.3 * target { target } else { next }
+    }
+}
+
+/// Climbs as long as that leads anywhere.
+fn climb_patiently(
+    ascent: &mut Ascent,
+    problem: &Problem<'_>,
+    (entropy_weight, tolerance): (f64, f64),
+    limit: usize,
+) {
+    let start = ascent.iterations;
+    loop {
+        let before = ascent.error;
+        let iteration_limit = limit.min(ascent.iterations + TRIAL);
+        let end = ascent.climb(problem, Goal { entropy_weight, tolerance, iteration_limit });
+        let patience = if ascent.kernel.is_long_list() { PATIENCE_WITH_LIST } else { PATIENCE };
+        if end != AscentEnd::IterationLimit
+            || ascent.iterations >= limit.min(start + patience)
+            || ascent.error >= before
+            || ascent.error.is_nan()
+        {
+            return;
+        }
     }
 }
 

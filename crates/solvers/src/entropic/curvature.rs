@@ -8,13 +8,20 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::kernel::Kernel;
+use super::sparse_factor::SparseFactor;
 use crate::elementary::dot;
+
+/// What a sparse factor of a long list costs, about.
+const SWEEPS_PER_SPARSE_FACTOR: usize = 20;
+/// Most sweeps with a sparse factor before the dense one is the better choice.
+const SPARSE_SWEEPS: usize = 60;
 
 #[derive(Default)]
 pub(super) struct Curvature {
     /// Lower triangle, column by column; its Cholesky factor once `is_factored`.
     matrix: Vec<f64>,
     scratch: Option<MemBuffer>,
+    sparse: SparseFactor,
     pub(super) is_factored: bool,
     residual: Vec<f64>,
     preconditioned: Vec<f64>,
@@ -41,6 +48,9 @@ impl Curvature {
         let inner = kernel.potential.len() as f64;
         let outer = kernel.outer_scaling.len() as f64;
         let factorisation = 0.02 * inner * inner * inner;
+        if kernel.is_long_list() {
+            return SWEEPS_PER_SPARSE_FACTOR;
+        }
         let (assembly, sweep) = if kernel.is_sparse {
             let entries = *kernel.row_starts.last().unwrap_or(&0) as f64;
             (0.5 * entries * entries / outer, 2.0 * entries)
@@ -62,16 +72,48 @@ impl Curvature {
         accuracy: f64,
         limit: usize,
     ) -> bool {
+        self.conjugate_gradients(kernel, rhs, solution, None, (accuracy, limit))
+    }
+
+    /// Solves `(H + damping · diag(masses)) x = rhs` by conjugate gradients, preconditioned with a sparse factor of the
+    /// strong links; false when that factor is not worth its while.
+    pub(super) fn solve_sparsely(
+        &mut self,
+        kernel: &mut Kernel,
+        rhs: &[f64],
+        solution: &mut [f64],
+        (masses, damping): (&[f64], f64),
+        accuracy: f64,
+    ) -> bool {
+        if !self.sparse.factor(kernel, masses, damping) {
+            return false;
+        }
+        let done = self.conjugate_gradients(
+            kernel,
+            rhs,
+            solution,
+            Some((masses, damping)),
+            (accuracy, SPARSE_SWEEPS),
+        );
+        let mean = solution.iter().sum::<f64>() / solution.len() as f64;
+        for x in solution {
+            *x -= mean;
+        }
+        done
+    }
+
+    /// With masses and a damping the preconditioner is the sparse factor of that.
+    fn conjugate_gradients(
+        &mut self,
+        kernel: &mut Kernel,
+        rhs: &[f64],
+        solution: &mut [f64],
+        damped: Option<(&[f64], f64)>,
+        (accuracy, limit): (f64, usize),
+    ) -> bool {
         solution.fill(0.0);
         self.residual.copy_from_slice(rhs);
-        let precondition = |residual: &[f64], kernel: &Kernel, output: &mut [f64]| {
-            for ((output, residual), marginal) in
-                output.iter_mut().zip(residual).zip(&kernel.marginal)
-            {
-                *output = residual / marginal.max(f64::MIN_POSITIVE);
-            }
-        };
-        precondition(&self.residual, kernel, &mut self.preconditioned);
+        self.precondition(kernel, damped.is_some());
         self.search.copy_from_slice(&self.preconditioned);
         let mut norm = dot(&self.residual, &self.preconditioned);
         let goal = norm * accuracy * accuracy;
@@ -80,6 +122,11 @@ impl Curvature {
                 return true;
             }
             kernel.apply_curvature(&self.search, &mut self.image);
+            if let Some((masses, damping)) = damped {
+                for ((image, search), mass) in self.image.iter_mut().zip(&self.search).zip(masses) {
+                    *image += damping * mass * search;
+                }
+            }
             let curvature = dot(&self.search, &self.image);
             if curvature <= 0.0 || !curvature.is_finite() {
                 return false;
@@ -91,7 +138,7 @@ impl Curvature {
                 *x += step * search;
                 *residual -= step * image;
             }
-            precondition(&self.residual, kernel, &mut self.preconditioned);
+            self.precondition(kernel, damped.is_some());
             let next = dot(&self.residual, &self.preconditioned);
             let ratio = next / norm;
             norm = next;
@@ -100,6 +147,19 @@ impl Curvature {
             }
         }
         norm <= goal
+    }
+
+    fn precondition(&mut self, kernel: &Kernel, sparsely: bool) {
+        if sparsely {
+            self.preconditioned.copy_from_slice(&self.residual);
+            self.sparse.solve(&mut self.preconditioned);
+            return;
+        }
+        for ((output, residual), marginal) in
+            self.preconditioned.iter_mut().zip(&self.residual).zip(&kernel.marginal)
+        {
+            *output = residual / marginal.max(f64::MIN_POSITIVE);
+        }
     }
 
     /// Assembles and factors H + damping · diag(masses) at the kernel's current plan; false when that

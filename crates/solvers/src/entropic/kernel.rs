@@ -3,6 +3,7 @@
 //! `γ_j = √b_j · W_j` and the curvature of the semi-dual is `diag(r) - WᵀW`. Once most entries
 //! vanish only the others are kept. It takes no steps: see `ascent`.
 
+use super::candidates::Candidates;
 use super::kernels::{
     accumulate_and_scale, accumulate_four, accumulate_spread, count_above, dot_four, scale_by,
 };
@@ -13,6 +14,8 @@ use crate::elementary::{dot, exp_shifted};
 const NEGLIGIBLE_EXPONENT: f64 = 42.0;
 /// A kernel with fewer entries than 1/8 is kept as a list; denser ones are faster as a matrix.
 const SPARSE_DIVISOR: usize = 8;
+/// Matrices of this order are factored in no time.
+pub(super) const FEW_SAMPLES: usize = 200;
 
 #[derive(Default)]
 pub(super) struct Kernel {
@@ -21,7 +24,9 @@ pub(super) struct Kernel {
     pub(super) columns: Vec<u32>,
     pub(super) row_starts: Vec<usize>,
     pub(super) is_sparse: bool,
+    /// How many entries the last evaluation kept, of this or of an earlier problem of the same size.
     kept: usize,
+    size: (usize, usize),
     /// Potential of the inner side at which `values` was computed.
     pub(super) potential: Vec<f64>,
     /// Logarithm of the multiplicative change of the inner side since then.
@@ -33,6 +38,9 @@ pub(super) struct Kernel {
     pub(super) marginal: Vec<f64>,
     product: Vec<f64>,
     slacks: Vec<f64>,
+    listed_slacks: Vec<f64>,
+    /// Of the potential while `is_sparse`.
+    pub(super) candidates: Candidates,
 }
 
 /// Value of the semi-dual up to a constant, and the size of the terms that were summed for it.
@@ -40,6 +48,14 @@ pub(super) struct Kernel {
 pub(super) struct DualValue {
     pub(super) value: f64,
     pub(super) magnitude: f64,
+}
+
+impl DualValue {
+    /// One outer sample's part: its mass times the soft maximum of its slacks.
+    fn subtract(&mut self, mass: f64, largest: f64, rest: f64) {
+        self.value -= mass * (largest + rest);
+        self.magnitude += mass * largest.abs();
+    }
 }
 
 impl Kernel {
@@ -56,21 +72,24 @@ impl Kernel {
             vector.resize(inner, 0.0);
         }
         self.slacks.resize(BLOCK * inner, 0.0);
+        self.candidates.clear();
         self.outer_scaling.resize(outer, 1.0);
         self.is_sparse = false;
-        self.kept = outer * inner;
+        if self.size != (outer, inner) {
+            self.size = (outer, inner);
+            self.kept = outer * inner;
+        }
     }
 
     /// The potentials of the limit λ → ∞, up to terms that vanish there.
     pub(super) fn start_at_mean_costs(&mut self, problem: &Problem<'_>) {
         problem.mean_costs(&mut self.potential, &mut self.slacks);
+        self.kept = self.values.len();
     }
 
     /// Recomputes everything at `potential`, one exponential per pair.
     pub(super) fn evaluate(&mut self, problem: &Problem<'_>, entropy_weight: f64) -> DualValue {
-        let (outer, inner) = (problem.outer_len(), problem.inner_len());
-        let inverse_weight = 1.0 / entropy_weight;
-        self.is_sparse = self.kept < outer * inner / SPARSE_DIVISOR;
+        self.is_sparse = self.kept < problem.outer_len() * problem.inner_len() / SPARSE_DIVISOR;
         self.log_scaling.fill(0.0);
         self.scaling.fill(1.0);
         self.outer_scaling.fill(1.0);
@@ -83,45 +102,74 @@ impl Kernel {
             total.value += potential * mass;
             total.magnitude += potential.abs() * mass;
         }
-        let mut kept = 0;
+        if self.is_sparse {
+            self.evaluate_list(problem, entropy_weight, &mut total);
+        } else {
+            self.evaluate_matrix(problem, entropy_weight, &mut total);
+        }
+        total
+    }
+
+    fn evaluate_matrix(
+        &mut self,
+        problem: &Problem<'_>,
+        entropy_weight: f64,
+        total: &mut DualValue,
+    ) {
+        let (outer, inner) = (problem.outer_len(), problem.inner_len());
+        self.kept = 0;
         for first in (0..outer).step_by(BLOCK) {
             let count = BLOCK.min(outer - first);
             let masses = &problem.outer_mass[first..first + count];
-            let mut normalise = |row: &mut [f64], largest: f64, mass: f64| {
-                let sum = exp_shifted(row, largest, inverse_weight);
-                total.value -= mass * (largest + entropy_weight * sum.ln());
-                total.magnitude += mass * largest.abs();
-                sum
-            };
-            if self.is_sparse {
-                let rows = &mut self.slacks[..count * inner];
-                let maxima = problem.slacks(first, &self.potential, rows);
-                for ((row, &mass), largest) in rows.chunks_exact(inner).zip(masses).zip(maxima) {
-                    let cutoff = largest - NEGLIGIBLE_EXPONENT * entropy_weight;
-                    let end = append(row, cutoff, kept, &mut self.values, &mut self.columns);
-                    let row = &mut self.values[kept..end];
-                    let sum = normalise(row, largest, mass);
-                    for (value, &column) in row.iter_mut().zip(&self.columns[kept..end]) {
-                        self.marginal[column as usize] += mass / sum * *value;
-                        *value *= mass.sqrt() / sum;
-                    }
-                    kept = end;
-                    self.row_starts.push(kept);
-                }
-            } else {
-                let rows = &mut self.values[first * inner..(first + count) * inner];
-                let maxima = problem.slacks(first, &self.potential, rows);
-                for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima)
-                {
-                    let cutoff = largest - NEGLIGIBLE_EXPONENT * entropy_weight;
-                    kept += count_above(row, cutoff);
-                    let sum = normalise(row, largest, mass);
-                    accumulate_and_scale(row, mass / sum, mass.sqrt() / sum, &mut self.marginal);
-                }
+            let rows = &mut self.values[first * inner..(first + count) * inner];
+            let maxima = problem.slacks(first, &self.potential, rows);
+            for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima) {
+                let cutoff = largest - NEGLIGIBLE_EXPONENT * entropy_weight;
+                self.kept += count_above(row, cutoff);
+                let sum = exp_shifted(row, largest, 1.0 / entropy_weight);
+                total.subtract(mass, largest, entropy_weight * sum.ln());
+                accumulate_and_scale(row, mass / sum, mass.sqrt() / sum, &mut self.marginal);
             }
         }
-        self.kept = kept;
-        total
+    }
+
+    fn evaluate_list(&mut self, problem: &Problem<'_>, entropy_weight: f64, total: &mut DualValue) {
+        let depth = NEGLIGIBLE_EXPONENT * entropy_weight;
+        self.cover(problem, depth);
+        self.kept = 0;
+        let mut slacks = std::mem::take(&mut self.listed_slacks);
+        for (outer, &mass) in problem.outer_mass.iter().enumerate() {
+            let largest = self.candidates.slacks(outer, &self.potential, &mut slacks);
+            let start = self.kept;
+            for (&slack, &column) in slacks.iter().zip(self.candidates.columns_of(outer)) {
+                if slack > largest - depth {
+                    self.values[self.kept] = slack;
+                    self.columns.push(column);
+                    self.kept += 1;
+                }
+            }
+            let row = &mut self.values[start..self.kept];
+            let sum = exp_shifted(row, largest, 1.0 / entropy_weight);
+            total.subtract(mass, largest, entropy_weight * sum.ln());
+            for (value, &column) in row.iter_mut().zip(&self.columns[start..]) {
+                self.marginal[column as usize] += mass / sum * *value;
+                *value *= mass.sqrt() / sum;
+            }
+            self.row_starts.push(self.kept);
+        }
+        self.listed_slacks = slacks;
+    }
+
+    /// Makes sure that all pairs with a slack less than `depth` below the largest are candidates.
+    fn cover(&mut self, problem: &Problem<'_>, depth: f64) {
+        if !self.candidates.cover(&self.potential, depth) {
+            self.candidates.list(problem, &self.potential, depth, &mut self.slacks);
+        }
+    }
+
+    /// Whether the plan is kept as a list, of so many samples that a sparse factor is faster than a dense one.
+    pub(super) fn is_long_list(&self) -> bool {
+        self.is_sparse && self.potential.len() >= FEW_SAMPLES
     }
 
     /// Whether the next evaluation would keep a list where this one kept a matrix.
@@ -237,47 +285,48 @@ impl Kernel {
         let inverse_weight = 1.0 / entropy_weight;
         spread.fill(0.0);
         let mut exponentials = std::mem::take(&mut self.product);
-        for first in (0..problem.outer_len()).step_by(BLOCK) {
-            let count = BLOCK.min(problem.outer_len() - first);
-            let rows = &mut self.slacks[..count * inner];
-            let maxima = problem.slacks(first, &self.potential, rows);
-            let masses = &problem.outer_mass[first..];
-            for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima) {
-                exponentials.copy_from_slice(row);
-                let sum = exp_shifted(&mut exponentials, largest, inverse_weight);
-                // −∞ would make the mean NaN; any finite value does, because its weight is zero.
-                let floor = largest - 1e3 * entropy_weight;
-                for slack in row.iter_mut() {
-                    *slack = slack.max(floor);
+        if self.is_sparse {
+            self.cover(problem, NEGLIGIBLE_EXPONENT * entropy_weight);
+            let mut slacks = std::mem::take(&mut self.listed_slacks);
+            for (outer, &mass) in problem.outer_mass.iter().enumerate() {
+                let largest = self.candidates.slacks(outer, &self.potential, &mut slacks);
+                let exponentials = &mut exponentials[..slacks.len()];
+                exponentials.copy_from_slice(&slacks);
+                let sum = exp_shifted(exponentials, largest, inverse_weight);
+                let mean = dot(exponentials, &slacks) / sum;
+                let weight = mass * inverse_weight / sum;
+                let pairs = self.candidates.columns_of(outer).iter().zip(&slacks);
+                for ((&column, slack), value) in pairs.zip(&*exponentials) {
+                    spread[column as usize] += weight * value * (slack - mean);
                 }
-                let mean = dot(&exponentials, row) / sum;
-                accumulate_spread(&exponentials, row, mean, mass * inverse_weight / sum, spread);
+            }
+            self.listed_slacks = slacks;
+        } else {
+            for first in (0..problem.outer_len()).step_by(BLOCK) {
+                let count = BLOCK.min(problem.outer_len() - first);
+                let rows = &mut self.slacks[..count * inner];
+                let maxima = problem.slacks(first, &self.potential, rows);
+                let masses = &problem.outer_mass[first..];
+                for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima)
+                {
+                    exponentials.copy_from_slice(row);
+                    let sum = exp_shifted(&mut exponentials, largest, inverse_weight);
+                    // −∞ would make the mean NaN; any finite value does, because its weight is zero.
+                    let floor = largest - 1e3 * entropy_weight;
+                    for slack in row.iter_mut() {
+                        *slack = slack.max(floor);
+                    }
+                    let mean = dot(&exponentials, row) / sum;
+                    accumulate_spread(
+                        &exponentials,
+                        row,
+                        mean,
+                        mass * inverse_weight / sum,
+                        spread,
+                    );
+                }
             }
         }
         self.product = exponentials;
     }
-}
-
-/// Appends the entries of `row` above `threshold`; returns how many are kept so far.
-fn append(
-    row: &[f64],
-    threshold: f64,
-    mut kept: usize,
-    values: &mut [f64],
-    columns: &mut Vec<u32>,
-) -> usize {
-    const CHUNK: usize = 16;
-    for (chunk_index, chunk) in row.chunks(CHUNK).enumerate() {
-        if chunk.iter().all(|&value| value <= threshold) {
-            continue;
-        }
-        for (offset, &value) in chunk.iter().enumerate() {
-            if value > threshold {
-                values[kept] = value;
-                columns.push(u32::try_from(chunk_index * CHUNK + offset).unwrap_or(u32::MAX));
-                kept += 1;
-            }
-        }
-    }
-    kept
 }

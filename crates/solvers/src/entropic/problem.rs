@@ -139,8 +139,17 @@ impl<'a> Problem<'a> {
         if self.inner_is_source { (inner, outer) } else { (outer, inner) }
     }
 
+    /// Where in the cost matrix two samples with mass are.
+    pub(super) fn pair(&self, outer: usize, inner: usize) -> (usize, usize) {
+        self.position(self.outer[outer], self.inner[inner])
+    }
+
+    pub(super) fn cost_between(&self, outer: usize, inner: usize) -> f64 {
+        self.cost[self.pair(outer, inner)]
+    }
+
     pub(super) fn is_allowed(&self, outer: usize, inner: usize) -> bool {
-        self.cost[self.position(self.outer[outer], self.inner[inner])] < f64::INFINITY
+        self.cost_between(outer, inner) < f64::INFINITY
     }
 }
 

@@ -24,8 +24,14 @@ pub(super) struct Projected {
     pub(super) dual_objective: f64,
 }
 
-pub(super) fn project(kernel: &Kernel, problem: &Problem<'_>, entropy_weight: f64) -> Projected {
-    let raw = materialise(kernel, problem, entropy_weight);
+/// Projects into `recycled`, when that is a plan of the right size.
+pub(super) fn project(
+    kernel: &Kernel,
+    problem: &Problem<'_>,
+    entropy_weight: f64,
+    recycled: Option<Array2<f64>>,
+) -> Projected {
+    let raw = materialise(kernel, problem, entropy_weight, recycled);
     let mut plan = raw.plan;
     let remainder = Remainder::new(problem, &raw.missing_inner, &raw.missing_outer);
     let (mut transport_cost, mut negentropy) = (0.0, 0.0);
@@ -65,7 +71,12 @@ struct Raw {
 }
 
 /// The plan of the kernel's potentials, with each inner sample scaled down to its mass.
-fn materialise(kernel: &Kernel, problem: &Problem<'_>, entropy_weight: f64) -> Raw {
+fn materialise(
+    kernel: &Kernel,
+    problem: &Problem<'_>,
+    entropy_weight: f64,
+    recycled: Option<Array2<f64>>,
+) -> Raw {
     let inner = problem.inner_len();
     let scaling: Vec<f64> = kernel.log_scaling.iter().map(|s| s.exp()).collect();
     let shrink: Vec<f64> =
@@ -73,23 +84,50 @@ fn materialise(kernel: &Kernel, problem: &Problem<'_>, entropy_weight: f64) -> R
     let cut_scaling: Vec<f64> = scaling.iter().zip(&shrink).map(|(s, f)| s * f).collect();
     let mut rows = vec![0.0; BLOCK * inner];
     let mut marginal = vec![0.0; inner];
-    let mut plan = Array2::zeros(problem.shape());
+    let mut plan = match recycled.filter(|plan| plan.dim() == problem.shape()) {
+        Some(mut plan) => {
+            plan.fill(0.0);
+            plan
+        }
+        None => Array2::zeros(problem.shape()),
+    };
     let mut outer_potential = Vec::with_capacity(problem.outer_len());
     let mut missing_outer = Vec::with_capacity(problem.outer_len());
-    for first in (0..problem.outer_len()).step_by(BLOCK) {
-        let count = BLOCK.min(problem.outer_len() - first);
-        let rows = &mut rows[..count * inner];
-        let maxima = problem.slacks(first, &kernel.potential, rows);
-        let masses = &problem.outer_mass[first..];
-        for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima) {
-            exp_shifted(row, largest, 1.0 / entropy_weight);
-            let weight = mass / dot(row, &scaling);
-            missing_outer.push((mass - weight * dot(row, &cut_scaling)).max(0.0));
-            accumulate_and_scale(row, weight, weight, &mut marginal);
-            scale_by(row, 1.0, &cut_scaling);
+    if kernel.is_sparse {
+        let mut row = Vec::new();
+        for (outer, &mass) in problem.outer_mass.iter().enumerate() {
+            // The pairs that are not listed carry nothing in the digits of f64.
+            let largest = kernel.candidates.slacks(outer, &kernel.potential, &mut row);
+            exp_shifted(&mut row, largest, 1.0 / entropy_weight);
+            let columns = kernel.candidates.columns_of(outer);
+            let sum_with = |scaling: &[f64]| -> f64 {
+                row.iter().zip(columns).map(|(value, &c)| value * scaling[c as usize]).sum()
+            };
+            let weight = mass / sum_with(&scaling);
+            missing_outer.push((mass - weight * sum_with(&cut_scaling)).max(0.0));
             outer_potential.push(entropy_weight * weight.ln() - largest);
+            for (value, &column) in row.iter().zip(columns) {
+                let column = column as usize;
+                marginal[column] += weight * value;
+                plan[problem.pair(outer, column)] = weight * value * cut_scaling[column];
+            }
         }
-        store(&mut plan, problem, first, rows);
+    } else {
+        for first in (0..problem.outer_len()).step_by(BLOCK) {
+            let count = BLOCK.min(problem.outer_len() - first);
+            let rows = &mut rows[..count * inner];
+            let maxima = problem.slacks(first, &kernel.potential, rows);
+            let masses = &problem.outer_mass[first..];
+            for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima) {
+                exp_shifted(row, largest, 1.0 / entropy_weight);
+                let weight = mass / dot(row, &scaling);
+                missing_outer.push((mass - weight * dot(row, &cut_scaling)).max(0.0));
+                accumulate_and_scale(row, weight, weight, &mut marginal);
+                scale_by(row, 1.0, &cut_scaling);
+                outer_potential.push(entropy_weight * weight.ln() - largest);
+            }
+            store(&mut plan, problem, first, rows);
+        }
     }
     for (marginal, scale) in marginal.iter_mut().zip(&scaling) {
         *marginal *= scale;

@@ -8,7 +8,7 @@ use crate::elementary::dot;
 use crate::stop::Stop;
 
 /// A factor is used again while a step with it shrinks the error at least to this share.
-const REUSE_SHRINKAGE: f64 = 0.15;
+const REUSE_SHRINKAGE: f64 = 0.03;
 /// Relative accuracy of a Newton direction by conjugate gradients: rough far away, then finer.
 const DIRECTION_ACCURACY: std::ops::RangeInclusive<f64> = 1e-3..=0.1;
 const TANGENT_ACCURACY: f64 = 0.02;

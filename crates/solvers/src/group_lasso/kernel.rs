@@ -7,7 +7,7 @@ use super::group::{Batch, FLOOR, Groups, LANES, Lanes, Ratio, solve_groups};
 use super::loops::{accumulate_and_scale, logarithms, responses, scaled_slacks};
 use super::problem::Problem;
 use crate::checks::check_length;
-use crate::elementary::{dot, scale_and_accumulate};
+use crate::elementary::{dot, exp_shifted, scale_and_accumulate};
 use crate::entropic::Potentials;
 use crate::error::Result;
 
@@ -299,6 +299,28 @@ impl Kernel {
         let values = &self.values[start + range.start..start + range.end];
         let scale = problem.target_mass[target].sqrt() / norm;
         self.kappa * norm / responses(values, (scale, self.kappa, norm), shares, diagonal)
+    }
+
+    /// A multiple of the direction γ/‖γ‖ of a group, which is not zero. One that was left out before it was solved is
+    /// negligible with all entries alike; one after that, with the ω that were found.
+    pub(super) fn write_direction(
+        &self,
+        problem: &Problem<'_>,
+        (target, class): (usize, usize),
+        direction: &mut [f64],
+    ) {
+        let (width, group) = (problem.sources.len(), target * problem.classes() + class);
+        let range = problem.class(class);
+        let place = target * width + range.start..target * width + range.end;
+        if self.norms[group] > 0.0 {
+            direction.copy_from_slice(&self.values[place]);
+        } else if self.offsets[group].is_nan() {
+            direction.fill(1.0);
+        } else {
+            direction.copy_from_slice(&self.logarithms[place]);
+            let largest = direction.iter().fold(f64::NEG_INFINITY, |most, &log| most.max(log));
+            exp_shifted(direction, largest, 1.0);
+        }
     }
 
     /// `image -= W Wᵀ x`.

@@ -6,9 +6,12 @@
 //! D_cl,j = −w ln Σ_{i ∈ I_cl} exp((f_i − C_ij)/w) + η ∂Ω_cl,j. Its potentials F, g give f_i + F_cl and g, and its dual
 //! value is theirs.
 
-use ndarray::{Array1, Array2, ArrayView2, Zip};
+use std::borrow::Cow;
 
-use crate::elementary::exp_shifted;
+use multiversion::multiversion;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+
+use crate::elementary::{exp_shifted, scale_and_accumulate};
 use crate::entropic::{self, Potentials, Workspace};
 use crate::error::Result;
 
@@ -91,31 +94,49 @@ impl<'a> Coarse<'a> {
 
     /// Soft minima of the costs over the rows of each class.
     fn aggregate(&mut self, entropy_weight: f64, potential: &Array1<f64>) {
-        let mut largest = Array1::zeros(self.cost.ncols());
+        let mut largest = vec![0.0; self.cost.ncols()];
         let mut slacks = vec![0.0; self.cost.ncols()];
         for (rows, mut sums) in self.classes.iter().zip(self.class_costs.rows_mut()) {
             largest.fill(f64::NEG_INFINITY);
             for &row in rows {
-                Zip::from(&mut largest).and(self.cost.row(row)).for_each(|largest, cost| {
-                    *largest = f64::max(*largest, potential[row] - cost);
-                });
+                let costs = self.cost.row(row);
+                raise(&mut largest, potential[row], &contiguous(&costs));
             }
             // Where no row may send anything the sum is zero and the cost +∞, whatever the shift.
-            largest.mapv_inplace(|value: f64| if value.is_finite() { value } else { 0.0 });
-            sums.fill(0.0);
+            for value in &mut largest {
+                *value = if value.is_finite() { *value } else { 0.0 };
+            }
+            let mut total = vec![0.0; largest.len()];
             for &row in rows {
                 let costs = self.cost.row(row);
-                for ((slack, cost), largest) in slacks.iter_mut().zip(costs).zip(&largest) {
-                    *slack = potential[row] - cost - largest;
-                }
+                differences(&mut slacks, potential[row], &contiguous(&costs), &largest);
                 exp_shifted(&mut slacks, 0.0, entropy_weight.recip());
-                for (sum, slack) in sums.iter_mut().zip(&slacks) {
-                    *sum += slack;
-                }
+                scale_and_accumulate(&slacks, 1.0, &mut total);
             }
-            Zip::from(&mut sums).and(&largest).for_each(|sum, largest| {
-                *sum = -largest - entropy_weight * sum.ln();
-            });
+            for ((sum, total), largest) in sums.iter_mut().zip(&total).zip(&largest) {
+                *sum = -largest - entropy_weight * total.ln();
+            }
         }
+    }
+}
+
+fn contiguous<'a>(row: &'a ArrayView1<'_, f64>) -> Cow<'a, [f64]> {
+    row.as_slice().map_or_else(|| Cow::Owned(row.to_vec()), Cow::Borrowed)
+}
+
+/// `largest = max(largest, potential − costs)`.
+#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+fn raise(largest: &mut [f64], potential: f64, costs: &[f64]) {
+    for (largest, cost) in largest.iter_mut().zip(costs) {
+        let slack = potential - cost;
+        *largest = if slack > *largest { slack } else { *largest };
+    }
+}
+
+/// `slacks = potential − costs − largest`.
+#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+fn differences(slacks: &mut [f64], potential: f64, costs: &[f64], largest: &[f64]) {
+    for ((slack, cost), largest) in slacks.iter_mut().zip(costs).zip(largest) {
+        *slack = potential - cost - largest;
     }
 }
