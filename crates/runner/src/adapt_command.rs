@@ -217,7 +217,7 @@ fn solve(
                 source_labels: labels,
                 regularization_weight: eta()?,
             };
-            return group_lasso(&problem, lambda()?);
+            return group_lasso(&problem, lambda()?, arguments.gap);
         }
         AdaptMethod::OtLpl1 => {
             let problem = LpL1Problem {
@@ -227,7 +227,7 @@ fn solve(
                 regularizer: &LpL1::new(labels),
                 regularization_weight: eta()?,
             };
-            return lp_l1(&problem, lambda()?);
+            return lp_l1(&problem, lambda()?, arguments.gap);
         }
         AdaptMethod::OtLaplace => Laplacian::of_nearest_neighbours(
             (input.source.features(), input.target.view()),
@@ -245,7 +245,8 @@ fn solve(
         regularizer: &laplacian,
         regularization_weight: eta()?,
     };
-    let solution = solve_gcg(&problem, None, &mut Workspace::default(), &GcgOptions::default())?;
+    let options = GcgOptions { relative_gap: arguments.gap, ..GcgOptions::default() };
+    let solution = solve_gcg(&problem, None, &mut Workspace::default(), &options)?;
     Ok(Transport {
         plan: solution.plan,
         objective: solution.objective,
@@ -299,13 +300,17 @@ fn entropic(
     })
 }
 
-fn group_lasso(problem: &GroupLassoProblem<'_>, entropy_weight: f64) -> Result<Transport> {
+fn group_lasso(
+    problem: &GroupLassoProblem<'_>,
+    entropy_weight: f64,
+    relative_gap: f64,
+) -> Result<Transport> {
     let solution = solve_group_lasso(
         problem,
         entropy_weight,
         None,
         &mut GroupLassoWorkspace::default(),
-        &GroupLassoOptions::default(),
+        &GroupLassoOptions { relative_gap, ..GroupLassoOptions::default() },
     )?;
     let duality_gap = solution.duality_gap();
     Ok(Transport {
@@ -318,10 +323,10 @@ fn group_lasso(problem: &GroupLassoProblem<'_>, entropy_weight: f64) -> Result<T
     })
 }
 
-fn lp_l1(problem: &LpL1Problem<'_>, entropy_weight: f64) -> Result<Transport> {
+fn lp_l1(problem: &LpL1Problem<'_>, entropy_weight: f64, relative_gap: f64) -> Result<Transport> {
     let mut workspace = Workspace::default();
-    let relative_gap = LpL1Options::default().relative_gap;
-    let options = LpL1Options { remaining_gain: relative_gap, ..LpL1Options::default() };
+    let options =
+        LpL1Options { relative_gap, remaining_gain: relative_gap, ..LpL1Options::default() };
     // A start that is a hundredth as far from its optimum as the solution may be.
     let tolerance = 0.01 * relative_gap;
     let start = entropic::solve(

@@ -88,6 +88,13 @@ pub struct RunArguments {
     pub quiet: bool,
 }
 
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if 0.0 < number && number < f64::INFINITY => Ok(number),
+        _ => Err("it is a positive number, for example 1e-6".to_owned()),
+    }
+}
+
 fn methods_help() -> String {
     let known: Vec<&str> = METHODS.iter().map(|method| method.id).collect();
     format!("Runs these methods only; known are {}", known.join(", "))
@@ -152,6 +159,9 @@ pub struct AdaptArguments {
     /// η, the weight of the class regularizer
     #[arg(long)]
     pub eta: Option<f64>,
+    /// The duality gap, relative to the objective, to which class-regularized problems are solved
+    #[arg(long, default_value_t = 1e-6, value_parser = positive)]
+    pub gap: f64,
     /// Source samples, in any format that configs take
     #[arg(long, value_name = "FILE")]
     pub source: PathBuf,

@@ -141,6 +141,21 @@ fn costs_and_their_normalization_are_options() {
 }
 
 #[test]
+fn a_wider_gap_takes_fewer_iterations_and_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    arrays(folder.path());
+    let iterations = ["1e-2", "1e-8"].map(|gap| {
+        let method = ["--method", "ot-laplace", "--lambda", "0.01", "--eta", "100"];
+        let report = report(&adapt(folder.path(), &[&method[..], &["--gap", gap]].concat()));
+        let total = report["objective"]["total"].as_f64().unwrap();
+        let allowed = gap.parse::<f64>().unwrap() * total.abs();
+        assert!(report["duality_gap"].as_f64().unwrap() <= allowed, "{report}");
+        report["iterations"].as_u64().unwrap()
+    });
+    assert!(iterations[0] < iterations[1], "{iterations:?}");
+}
+
+#[test]
 fn bad_arguments_are_answered_with_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
     arrays(folder.path());
@@ -149,6 +164,7 @@ fn bad_arguments_are_answered_with_a_sentence() {
         (&["--method", "ot-gl", "--lambda", "1"], "ot-gl needs --eta"),
         (&["--method", "ot-it", "--lambda", "0"], "lambda = 0 is not allowed"),
         (&["--method", "ot-gl", "--lambda", "1", "--eta=-1"], "eta = -1 is not allowed"),
+        (&["--method", "ot-exact", "--gap", "0"], "it is a positive number"),
         (&["--method", "ot-exact", "--plan", "plan.txt"], "ends in .npy or .csv"),
         (&["--method", "ot-exact", "--target-labels", "ys.npy"], "there are 24 labels"),
         (&["--method", "ot-best"], "invalid value 'ot-best'"),
