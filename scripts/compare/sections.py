@@ -24,7 +24,25 @@ def solvers(entries):
     for entry in entries:
         by_method[entry["method"]].append(solver_row(entry))
     texts = [f"### {METHOD_NAMES[method]}\n\n{markdown(header, rows)}" for method, rows in by_method.items()]
-    return "## Solvers\n\n" + "\n".join(texts)
+    return "## Solvers\n\n" + "\n".join(texts) + "\n" + whole_grids(entries)
+
+
+def whole_grids(entries):
+    """What an experiment pays for: all weights of a method on one problem."""
+    cells = defaultdict(list)
+    for entry in entries:
+        if entry["pot"] is not None:
+            cells[entry["method"], entry["problem"], threads_text(entry["threads"])].append(entry)
+    rows = []
+    for (method, problem, threads), own in cells.items():
+        verdicts = [Verdict(entry) for entry in own]
+        ours, pot = (sum(median(entry[side]["seconds"]) for entry in own) for side in ("ours", "pot"))
+        bound = "≥ " if any(verdict.is_late for verdict in verdicts) else ""
+        right = sum(verdict.is_pot_right for verdict in verdicts)
+        rows.append([METHOD_NAMES[method], problem, threads, len(own), f"{ours:.3g}", f"{bound}{pot:.3g}",
+                     f"{bound}{pot / ours:.3g}", f"{right} of {len(own)}"])
+    header = ["method", "problem", "threads", "weights", "ours, s", "POT, s", "times faster", "POT converged"]
+    return "### All weights of a problem together\n\n" + markdown(header, rows)
 
 
 def solver_row(entry):
