@@ -88,13 +88,6 @@ pub struct RunArguments {
     pub quiet: bool,
 }
 
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(number) if 0.0 < number && number < f64::INFINITY => Ok(number),
-        _ => Err("it is a positive number, for example 1e-6".to_owned()),
-    }
-}
-
 fn methods_help() -> String {
     let known: Vec<&str> = METHODS.iter().map(|method| method.id).collect();
     format!("Runs these methods only; known are {}", known.join(", "))
@@ -190,6 +183,13 @@ pub struct AdaptArguments {
     /// Writes the labels that 1NN predicts for the target (.npy or .csv)
     #[arg(long, value_name = "FILE")]
     pub predict: Option<PathBuf>,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if 0.0 < number && number < f64::INFINITY => Ok(number),
+        _ => Err("it is a positive number, for example 1e-6".to_owned()),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

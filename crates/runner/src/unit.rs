@@ -165,8 +165,8 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// The place of the largest accuracy. Of equals the one with the largest λ, if they have one: its plan is the
-/// smoothest, hence the best conditioned and the cheapest. Of those the first.
+/// The place of the largest accuracy. Of equals the one with the largest λ, if they have one: it is penalised most, and
+/// a plan of it is the smoothest, hence the best conditioned and the cheapest. Of those the first.
 pub fn choose(points: &[Point], accuracies: &[f64]) -> Option<usize> {
     let smoothness = |place: usize| points[place].find("lambda").unwrap_or(0.0);
     (0..points.len()).rev().max_by(|&a, &b| {
