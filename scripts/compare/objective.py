@@ -5,6 +5,7 @@ import numpy as np
 from scipy.special import xlogy
 
 TRADE_OFF = 0.5  # α of eq. reglaps2
+TOLERANCE = 1e-6  # of objectives that count as equal, relative
 LP_POWER, LP_OFFSET = 0.5, 1e-3  # p and epsilon in the source of ot.da.sinkhorn_lpl1_mm
 
 

@@ -20,11 +20,11 @@ class OurSide:
         self.identity = hashlib.sha1(self.program.read_bytes()).hexdigest()[:12]
         self._baseline = None
 
-    def solve(self, files, method, entropy_weight, weight, threads, plan_file=None):
+    def solve(self, files, method, setting, weight, threads, plan_file=None):
         """The report of `adapt`, and the bytes that the process took beyond what one on two samples takes."""
         arguments = ["adapt", "--method", method]
         options = {"source": files["source"], "labels": files["labels"], "target": files["target"],
-                   "lambda": entropy_weight, "eta": weight, "plan": plan_file}
+                   "lambda": setting["lambda"], "eta": weight, "gap": setting["gap"], "plan": plan_file}
         for name, value in options.items():
             arguments += [f"--{name}", str(value)] if value is not None else []
         report, peak = self._run(arguments, threads)

@@ -18,8 +18,8 @@ def threads_text(threads):
 
 
 def solvers(entries):
-    header = ["problem", "λ", "η", "threads", "ours, s", "POT's function", "POT, s", "times faster [95 %]", "our objective",
-              "difference", "POT's marginal error", "verdict"]
+    header = ["problem", "λ", "η", "threads", "asked of ours", "ours, s", "POT's function", "POT, s", "times faster [95 %]",
+              "our objective", "difference", "POT's marginal error", "verdict", "ours, most accurate, s"]
     by_method = defaultdict(list)
     for entry in entries:
         by_method[entry["method"]].append(solver_row(entry))
@@ -48,17 +48,26 @@ def whole_grids(entries):
 def solver_row(entry):
     ours, pot = entry["ours"], entry["pot"]
     cells = [entry["problem"], number(entry["lambda"], "g"), number(entry["eta"], "g"), threads_text(entry["threads"]),
-             seconds(ours["seconds"])]
+             setting_text(entry), seconds(ours["seconds"])]
     objective = number(ours["objective"], ".9g")
+    accurate = seconds(entry["accurate"]["seconds"]) if entry["accurate"] else "the same"
     if pot is None:
-        return [*cells, "not run again", "—", "—", objective, "—", "—", "—"]
+        return [*cells, "not run again", "—", "—", objective, "—", "—", "—", accurate]
     verdict = Verdict(entry)
     return [*cells, pot["call"], seconds(pot["seconds"]), verdict.ratio_text(), objective, number(verdict.difference, "+.1e"),
-            pot["failure"] or number(pot["marginal_error"], ".0e"), verdict.text()]
+            pot["failure"] or number(pot["marginal_error"], ".0e"), verdict.text(), accurate]
+
+
+def setting_text(entry):
+    """What ours was asked for beyond the row's weights."""
+    setting = entry["ours"]["setting"]
+    words = [f"λ = {setting['lambda']:g}"] if setting["lambda"] != entry["lambda"] else []
+    words += [f"gap {setting['gap']:g}"] if setting["gap"] else []
+    return ", ".join(words) or "—"
 
 
 def growth(entries):
-    header = ["method", "n", "ours, s", "POT, s", "times faster [95 %]", "verdict", "ours, MB", "× the costs", "POT, MB",
+    header = ["method", "n", "asked of ours", "ours, s", "POT, s", "times faster [95 %]", "verdict", "ours, MB", "× the costs", "POT, MB",
               "× the costs"]
     rows = []
     for entry in entries:
@@ -70,7 +79,7 @@ def growth(entries):
                 memory += ["—", "—"]
             else:
                 memory += [f"{side['peak_bytes'] / MEGABYTE:.0f}", f"{multiple(entry, side):.2f}"]
-        rows.append([METHOD_NAMES[entry["method"]], entry["n_s"], seconds(ours["seconds"]),
+        rows.append([METHOD_NAMES[entry["method"]], entry["n_s"], setting_text(entry), seconds(ours["seconds"]),
                      seconds(pot["seconds"]) if pot else "—", verdict.ratio_text() if verdict else "—",
                      verdict.text() if verdict else "POT would take too long", *memory])
     rows.sort(key=lambda row: list(METHOD_NAMES.values()).index(row[0]))

@@ -1,19 +1,18 @@
 """Every solver on problems of the paper's experiments, on one thread and on all cores."""
 
 from compare import domains, draws
-from compare.measure import TOO_SLOW_FOR_ONE_THREAD, Cell
+from compare.measure import LAMBDA_GRID, TOO_SLOW_FOR_ONE_THREAD, Cell
 from compare.pot_calls import GENERIC_LAPLACE
 from compare.problems import Problem
 
 PART = "solvers"
-LAMBDA_GRID = [1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3]
 # (λ, η) of OT-GL and OT-LpL1 about where they are chosen in the experiments, and of OT-Laplace. There the first is for
-# emd_laplace, which has no entropy: λ is next to nothing. The second is for the generic solver.
+# emd_laplace, which has no entropy, the second for the generic solver.
 WEIGHTS = {
-    "C→A": ([(10, 1), (100, 10), (100, 100)], [(0.001, 1), (100, 1)]),
-    "U→M": ([(0.01, 1), (0.1, 0.1), (1, 1)], [(0.001, 1), (0.1, 1)]),
-    "P1→P2": ([(0.01, 1), (0.1, 1)], [(0.001, 1), (0.1, 1)]),
-    "P2→P1": ([(0.01, 1), (0.1, 1)], [(0.001, 1), (0.1, 1)]),
+    "C→A": ([(10, 1), (100, 10), (100, 100)], [(None, 1), (100, 1)]),
+    "U→M": ([(0.01, 1), (0.1, 0.1), (1, 1)], [(None, 1), (0.1, 1)]),
+    "P1→P2": ([(0.01, 1), (0.1, 1)], [(None, 1), (0.1, 1)]),
+    "P2→P1": ([(0.01, 1), (0.1, 1)], [(None, 1), (0.1, 1)]),
 }
 SOURCE_PER_CLASS = 20
 

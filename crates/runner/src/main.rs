@@ -35,6 +35,10 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+/// The C library's allocator keeps what the units of a long sweep free: two gigabytes after 600 units on faces.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,

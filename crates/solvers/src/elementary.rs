@@ -118,7 +118,7 @@ fn floored_ln_one<const FUSED: bool>(x: f64) -> f64 {
 /// Replaces each entry `x` by `exp((x - shift) · scale)` and returns the sum of the results.
 ///
 /// About 2 ulp; results below the normal range are zero, −∞ gives 0, NaN stays NaN.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub fn exp_shifted(values: &mut [f64], shift: f64, scale: f64) -> f64 {
     const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
     let mut sums = [0.0; 8];
@@ -138,7 +138,7 @@ pub fn exp_shifted(values: &mut [f64], shift: f64, scale: f64) -> f64 {
 }
 
 /// Returns `Σ γ c` and `Σ γ ln γ` over one row; entries with γ = 0 count as zero even where c = ∞.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub fn cost_and_negentropy(plan: &[f64], cost: &[f64]) -> (f64, f64) {
     const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
     let mut costs = [0.0; 8];
@@ -187,7 +187,7 @@ pub fn scale_and_accumulate(row: &[f64], scale: f64, sums: &mut [f64]) {
 
 /// `linearized = cost + weight · slope − damping · ln plan`, masses below the normal range counting as the
 /// smallest normal number.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub fn linearize(
     linearized: &mut [f64],
     (cost, slope, plan): (&[f64], &[f64], &[f64]),
@@ -204,7 +204,7 @@ pub fn linearize(
 
 /// Σ (to − from) cost, where a pair whose mass does not change counts as zero even if it is forbidden, and
 /// the slopes of Σ γ ln γ at both ends.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub fn end_slopes(from: &[f64], to: &[f64], cost: &[f64]) -> [f64; 3] {
     const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
     let mut sums = [[0.0; 8]; 3];
@@ -228,7 +228,7 @@ pub fn end_slopes(from: &[f64], to: &[f64], cost: &[f64]) -> [f64; 3] {
 }
 
 /// Σ (to − from) ln(from + step (to − from)): the slope of Σ γ ln γ on a segment of plans of equal mass.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub fn slope_of_negentropy(from: &[f64], to: &[f64], step: f64) -> f64 {
     const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
     let term = |from: f64, to: f64| {

@@ -10,6 +10,7 @@
 mod ascent;
 mod blocks;
 mod certificate;
+mod columns;
 mod continuation;
 mod curvature;
 #[cfg(test)]
@@ -20,6 +21,8 @@ mod loops;
 mod problem;
 mod projection;
 mod wright_omega;
+
+use std::borrow::Cow;
 
 use ndarray::{Array2, ArrayView2};
 
@@ -41,6 +44,8 @@ const LARGEST_ERROR: f64 = 1e-4;
 const TIGHTENING: f64 = 0.01;
 /// Newton steps that a start from a neighbouring η may take before the path along λ is shorter for what follows.
 const CLOSE_STEPS: usize = 3;
+/// Marginal error of a start at OT-IT's potentials.
+const START_ERROR: f64 = 1e-3;
 /// Problems with forbidden pairs are solved this far if rounding allows, because the mass that is
 /// missing afterwards cannot be put just anywhere.
 const FORBIDDEN_PAIRS_ERROR: f64 = 1e-13;
@@ -131,17 +136,46 @@ pub fn solve_group_lasso(
     options: &GroupLassoOptions,
 ) -> Result<GroupLassoSolution> {
     check(problem, &[entropy_weight], options)?;
+    let masses = (problem.source_mass, problem.target_mass);
     let problem = Problem::new(problem)?;
+    let (first_weight, start) = match start {
+        Some(potentials) => (entropy_weight, Some(Cow::Borrowed(potentials))),
+        None => entropic_start(&problem, masses, entropy_weight)?,
+    };
     let ascent = &mut workspace.ascent;
     ascent.resize(&problem);
-    let mut continuation = match start {
-        Some(potentials) => {
-            ascent.kernel.load(&problem, potentials)?;
-            Continuation::warm(ascent, &problem, entropy_weight)
-        }
-        None => Continuation::cold(ascent, &problem, entropy_weight),
+    let mut continuation = if let Some(potentials) = start {
+        ascent.kernel.load(&problem, &potentials)?;
+        Continuation::warm(ascent, &problem, first_weight)
+    } else {
+        Continuation::cold(ascent, &problem, first_weight)
     };
     Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options))
+}
+
+/// Where η ≤ λ the norms hardly move OT-IT's potentials, which cost a fraction of ours: a start at λ, or where η is
+/// larger at a λ as large as η, unless the start of any path is as close to that.
+fn entropic_start(
+    problem: &Problem<'_>,
+    (source_mass, target_mass): (&[f64], &[f64]),
+    entropy_weight: f64,
+) -> Result<(f64, Option<Cow<'static, Potentials>>)> {
+    let first_weight = entropy_weight.max(problem.regularization_weight);
+    if first_weight >= continuation::FIRST_SHARE * problem.cost_spread {
+        return Ok((entropy_weight, None));
+    }
+    let options = entropic::Options { tolerance: START_ERROR, ..entropic::Options::default() };
+    let memory = &mut entropic::Workspace::default();
+    let solution = entropic::solve(
+        problem.cost,
+        source_mass,
+        target_mass,
+        first_weight,
+        None,
+        memory,
+        &options,
+    )?;
+    Ok((first_weight, Some(Cow::Owned(solution.potentials))))
 }
 
 /// Solves the same problem for several λ, from the largest to the smallest, each from the one before, and returns the

@@ -5,6 +5,7 @@
 use ndarray::ArrayView2;
 
 use crate::checks::LARGEST_COST;
+use crate::elementary::dot;
 use crate::error::{Error, Result};
 use crate::marginals::masses_of;
 
@@ -119,6 +120,16 @@ impl<'a> Problem<'a> {
     /// Mean finite cost of each inner sample, weighted with the outer masses.
     pub(super) fn mean_costs(&self, means: &mut [f64], rows: &mut [f64]) {
         let width = self.inner.len();
+        if let Some(costs) = self.contiguous
+            && self.inner_is_source
+            && !self.has_forbidden_pairs
+        {
+            let total: f64 = self.outer_mass.iter().sum();
+            for (mean, costs) in means.iter_mut().zip(costs.chunks_exact(self.outer.len())) {
+                *mean = dot(costs, &self.outer_mass) / total;
+            }
+            return;
+        }
         let zeros = vec![0.0; width];
         let mut weights = vec![0.0; width];
         means.fill(0.0);

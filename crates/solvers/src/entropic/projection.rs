@@ -150,8 +150,20 @@ fn materialise(
 
 fn store(plan: &mut Array2<f64>, problem: &Problem<'_>, first: usize, rows: &[f64]) {
     let inner = problem.inner_len();
-    let outer = &problem.outer[first..first + rows.len() / inner];
-    if problem.inner_is_source {
+    let count = rows.len() / inner;
+    let outer = &problem.outer[first..first + count];
+    let (sources, targets) = plan.dim();
+    if let Some(entries) = plan.as_slice_mut()
+        && problem.inner_is_source
+        && (inner, problem.outer_len()) == (sources, targets)
+    {
+        // Every sample has mass: whole cache lines, without looking up where they belong.
+        for (position, gammas) in entries.chunks_exact_mut(targets).enumerate() {
+            for (slot, gamma) in gammas[first..first + count].iter_mut().enumerate() {
+                *gamma = rows[slot * inner + position];
+            }
+        }
+    } else if problem.inner_is_source {
         for (position, &source) in problem.inner.iter().enumerate() {
             let mut gammas = plan.row_mut(source);
             for (slot, &target) in outer.iter().enumerate() {

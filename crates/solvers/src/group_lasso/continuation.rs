@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::stop::Stop;
 
 /// Share of the cost spread at which the limit λ → ∞ is a good start.
-const FIRST_SHARE: f64 = 0.25;
+pub(super) const FIRST_SHARE: f64 = 0.25;
 /// Marginal error up to which an intermediate λ is solved; looser ones spoil the extrapolation.
 const INTERMEDIATE_ERROR: f64 = 1e-3;
 /// A warm start with a larger marginal error is not trusted,

@@ -20,6 +20,7 @@ pub(super) struct Problem<'a> {
     pub(super) target_mass: Vec<f64>,
     /// Class c has the sources `class_starts[c]..class_starts[c + 1]`.
     pub(super) class_starts: Vec<usize>,
+    pub(super) classes_by_size: Vec<usize>,
     /// C(i, j) at j · sources + i.
     pub(super) costs: Vec<f64>,
     /// Mean finite cost minus the smallest cost: the scale at which λ smooths everything.
@@ -41,6 +42,8 @@ impl<'a> Problem<'a> {
             .filter(|&k| k == 0 || labels[sources[k]] != labels[sources[k - 1]])
             .collect();
         class_starts.push(sources.len());
+        let mut classes_by_size: Vec<usize> = (0..class_starts.len() - 1).collect();
+        classes_by_size.sort_by_key(|&class| class_starts[class + 1] - class_starts[class]);
         let mut costs = vec![0.0; sources.len() * targets.len()];
         let (mut sum, mut count, mut smallest) = (0.0, 0_usize, f64::INFINITY);
         for (position, &source) in sources.iter().enumerate() {
@@ -66,6 +69,7 @@ impl<'a> Problem<'a> {
             sources,
             targets,
             class_starts,
+            classes_by_size,
             costs,
         })
     }
@@ -77,6 +81,12 @@ impl<'a> Problem<'a> {
     /// The sources of a class.
     pub(super) fn class(&self, class: usize) -> std::ops::Range<usize> {
         self.class_starts[class]..self.class_starts[class + 1]
+    }
+
+    /// Where the group of a class in a column is, in matrices of columns.
+    pub(super) fn place(&self, column: usize, class: usize) -> std::ops::Range<usize> {
+        let (start, range) = (column * self.sources.len(), self.class(class));
+        start + range.start..start + range.end
     }
 
     /// The costs of one target sample.
