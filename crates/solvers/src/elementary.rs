@@ -162,43 +162,25 @@ pub fn cost_and_negentropy(plan: &[f64], cost: &[f64]) -> (f64, f64) {
     (total_cost, total_entropy)
 }
 
-/// Dot product of two vectors.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
-pub fn dot(left: &[f64], right: &[f64]) -> f64 {
-    let mut sums = [0.0; 16];
-    let (left_chunks, right_chunks) = (left.chunks_exact(16), right.chunks_exact(16));
-    let rest: f64 =
-        left_chunks.remainder().iter().zip(right_chunks.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in left_chunks.zip(right_chunks) {
-        for lane in 0..16 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
-}
-
-/// `sums += scale · row`.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
-pub fn scale_and_accumulate(row: &[f64], scale: f64, sums: &mut [f64]) {
-    for (sum, &value) in sums.iter_mut().zip(row) {
-        *sum += scale * value;
-    }
-}
-
-/// `linearized = cost + weight · slope − damping · ln plan`, masses below the normal range counting as the
+/// `linearized = cost + weights · slopes − damping · ln plan`, masses below the normal range counting as the
 /// smallest normal number.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub fn linearize(
     linearized: &mut [f64],
-    (cost, slope, plan): (&[f64], &[f64], &[f64]),
-    weight: f64,
+    (cost, slopes, plan): (&[f64], [&[f64]; 2], &[f64]),
+    weights: [f64; 2],
     damping: f64,
 ) {
     const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
-    let terms = cost.iter().zip(slope).zip(plan);
-    for (value, ((&cost, &slope), &mass)) in linearized.iter_mut().zip(terms) {
-        let damped = damping * floored_ln_one::<FUSED>(mass);
-        *value = multiply_add::<FUSED>(weight, slope, cost) - damped;
+    let terms = cost.iter().zip(slopes[0]).zip(slopes[1]);
+    for (value, ((&cost, &first), &second)) in linearized.iter_mut().zip(terms) {
+        let sum = multiply_add::<FUSED>(weights[0], first, cost);
+        *value = multiply_add::<FUSED>(weights[1], second, sum);
+    }
+    if damping > 0.0 {
+        for (value, &mass) in linearized.iter_mut().zip(plan) {
+            *value -= damping * floored_ln_one::<FUSED>(mass);
+        }
     }
 }
 

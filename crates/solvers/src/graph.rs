@@ -6,8 +6,8 @@
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::checks::{check_finite, check_length};
-use crate::elementary::scale_and_accumulate;
 use crate::error::{Error, Result};
+use crate::loops::scale_and_accumulate;
 use crate::product::gram;
 
 /// An undirected graph with unit weights.

@@ -10,6 +10,7 @@ pub mod exact;
 pub mod gcg;
 pub mod graph;
 pub mod group_lasso;
+mod loops;
 pub mod lp_l1;
 pub mod mapping;
 pub mod marginals;

@@ -5,7 +5,7 @@
 use super::curvature::Curvature;
 use super::kernel::{DualValue, FEW_SAMPLES, Kernel};
 use super::problem::Problem;
-use crate::elementary::dot;
+use crate::loops::dot;
 
 /// Changes of the potential up to this many λ, in sum, are made by rescaling.
 const RESCALING_RADIUS: f64 = 1.0;

@@ -9,7 +9,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use super::kernel::Kernel;
 use super::sparse_factor::SparseFactor;
-use crate::elementary::dot;
+use crate::loops::dot;
 
 /// What a sparse factor of a long list costs, about.
 const SWEEPS_PER_SPARSE_FACTOR: usize = 20;

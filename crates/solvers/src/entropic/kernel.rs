@@ -4,11 +4,10 @@
 //! vanish only the others are kept. It takes no steps: see `ascent`.
 
 use super::candidates::Candidates;
-use super::kernels::{
-    accumulate_and_scale, accumulate_four, accumulate_spread, count_above, dot_four, scale_by,
-};
+use super::kernels::{accumulate_spread, count_above};
 use super::problem::{BLOCK, Problem};
-use crate::elementary::{dot, exp_shifted};
+use crate::elementary::exp_shifted;
+use crate::loops::{accumulate_and_scale, accumulate_four, dot, dot_four, scale_by};
 
 /// Entries below exp(-42) of the largest of their row cannot change a marginal in the digits of f64.
 const NEGLIGIBLE_EXPONENT: f64 = 42.0;

@@ -5,12 +5,12 @@
 use ndarray::ArrayView2;
 
 use crate::checks::LARGEST_COST;
-use crate::elementary::dot;
 use crate::error::{Error, Result};
+use crate::loops::{dot, slack_and_max};
 use crate::marginals::masses_of;
 
 use super::feasibility;
-use super::kernels::{RowSummary, accumulate_finite, largest, slack_and_max, summarise};
+use super::kernels::{RowSummary, accumulate_finite, largest, summarise};
 
 /// Outer samples that are handled together, so that a transposed cost matrix is read by cache lines.
 pub(super) const BLOCK: usize = 8;

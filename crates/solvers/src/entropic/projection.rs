@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use ndarray::{Array1, Array2};
 
 use super::kernel::Kernel;
-use super::kernels::{accumulate_and_scale, scale_by};
 use super::options::Potentials;
 use super::problem::{BLOCK, Problem};
-use crate::elementary::{cost_and_negentropy, dot, exp_shifted};
+use crate::elementary::{cost_and_negentropy, exp_shifted};
+use crate::loops::{accumulate_and_scale, dot, scale_by};
 
 /// Missing mass below this is rounding; spreading it would fill the zeros of a sparse plan.
 const NEGLIGIBLE_REMAINDER: f64 = 1e-14;

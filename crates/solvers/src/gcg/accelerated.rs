@@ -8,15 +8,16 @@
 //! L is the curvature of ηΩ_c relative to KL, and θ falls by Lθ₊² = (1 − θ₊) Lθ² + λθ₊: the damping θL
 //! tends to √(λL), where the plain iteration needs L. With L ≤ λ it stays at θ = 1, as printed.
 
-use ndarray::{Array2, ArrayView2, Zip};
+use ndarray::{Array2, ArrayView2};
 
 use super::iteration::{DIRECTION_ACCURACY, LARGEST_MARGINAL_ERROR, State, TRUSTED_STEP};
 use super::line_search::{Found, LineSearch, search_quadratic};
-use super::terms::{linearize_at, objective};
+use super::terms::{entries, move_quadratic, write_linearized};
 use super::{GcgOptions, GcgProblem, GcgSolution, GcgStep, sinkhorn};
 use crate::elementary::end_slopes;
 use crate::entropic::Workspace;
 use crate::error::Result;
+use crate::loops::change_dots;
 use crate::stop::Stop;
 
 /// L is measured on the way that one step took. Others curve more: half as much again is where the office tasks
@@ -164,13 +165,11 @@ impl State {
         direction_gradient: ArrayView2<'_, f64>,
         options: &GcgOptions,
     ) {
-        let mix = |from: &mut f64, to: &f64| *from = (1.0 - found.step) * *from + found.step * to;
-        Zip::from(&mut self.plan).and(direction).for_each(mix);
-        Zip::from(&mut self.gradient).and(direction_gradient).for_each(mix);
         self.direction_tolerance = (DIRECTION_ACCURACY * found.descent
             / self.objective.total().abs())
         .clamp(options.entropic.tolerance, LARGEST_MARGINAL_ERROR);
-        self.objective = objective(problem, self.plan.view(), self.gradient.view());
+        let here = (&mut self.plan, &mut self.gradient);
+        self.objective = move_quadratic(problem, here, (direction, direction_gradient), found.step);
     }
 }
 
@@ -200,10 +199,9 @@ impl Anchor {
         damping: f64,
         linearized: &mut Array2<f64>,
     ) {
-        Zip::from(&mut *linearized).and(&state.gradient).and(&self.gradient).for_each(
-            |mixed, plan, anchor| *mixed = (1.0 - self.share) * plan + self.share * anchor,
-        );
-        linearize_at(problem, self.plan.view(), damping, linearized);
+        let gradients =
+            [(1.0 - self.share, state.gradient.view()), (self.share, self.gradient.view())];
+        write_linearized(problem, gradients, self.plan.view(), damping, linearized);
     }
 
     /// Moves to the end of the direction, and leaves in the arguments what it was.
@@ -235,22 +233,15 @@ impl Anchor {
 
     /// ⟨Δ, ∇Ω_c(Δ)⟩ / (KL(z | z₋) + KL(z₋ | z)) for the last step Δ = z − z₋.
     fn curvature_since(&self, (plan, gradient): (ArrayView2<'_, f64>, ArrayView2<'_, f64>)) -> f64 {
-        let rows = self.plan.rows().into_iter().zip(plan.rows());
-        let divergence: f64 = rows
-            .map(|(to, from)| match (from.as_slice(), to.as_slice()) {
-                (Some(from), Some(to)) => {
-                    let [_, start, end] = end_slopes(from, to, from);
-                    end - start
-                }
-                _ => 0.0,
-            })
-            .sum();
-        let change = Zip::from(&self.plan).and(plan).and(&self.gradient).and(gradient).fold(
-            0.0,
-            |sum, to, from, to_gradient, from_gradient| {
-                sum + (to - from) * (to_gradient - from_gradient)
-            },
-        );
+        let (mut divergence, mut change) = (0.0, 0.0);
+        for row in 0..plan.nrows() {
+            let (from, to) = (entries(plan.row(row)), entries(self.plan.row(row)));
+            let slopes = (entries(gradient.row(row)), entries(self.gradient.row(row)));
+            let [_, start, end] = end_slopes(&from, &to, &from);
+            divergence += end - start;
+            let [before, after] = change_dots(&from, &to, (&slopes.0, &slopes.1));
+            change += after - before;
+        }
         change / divergence
     }
 }

@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayView2};
 
 use super::line_search::{LineSearch, search};
 use super::sinkhorn;
-use super::terms::{inner_product, linearize_at, objective};
+use super::terms::{inner_product, objective, write_linearized};
 use super::{GcgOptions, GcgProblem, GcgSolution, GcgStep, Objective};
 use crate::entropic::{self, Potentials, Workspace};
 use crate::error::Result;
@@ -225,8 +225,14 @@ impl State {
         damping: f64,
         linearized: &mut Array2<f64>,
     ) {
-        linearized.assign(&self.gradient);
-        linearize_at(problem, self.plan.view(), damping, linearized);
+        let gradient = self.gradient.view();
+        write_linearized(
+            problem,
+            [(1.0, gradient), (0.0, gradient)],
+            self.plan.view(),
+            damping,
+            linearized,
+        );
     }
 
     /// The duality gap of the generalized conditional gradient: the linearized objective at the plan minus a

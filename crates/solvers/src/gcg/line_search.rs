@@ -3,7 +3,9 @@
 
 use ndarray::{Array2, ArrayView2, Zip};
 
+use super::terms::entries;
 use crate::elementary::{end_slopes, slope_of_negentropy};
+use crate::loops::change_dots;
 use crate::regularizer::Regularizer;
 
 /// The objective on a segment of plans.
@@ -42,8 +44,8 @@ pub(super) fn search(
     plan: &mut Array2<f64>,
     gradient: &mut Array2<f64>,
 ) -> Found {
-    let ends = segment.end_slopes();
-    let start = segment.slope(ends, 0, segment.change_dot(segment.gradient));
+    let (ends, [regularization, _]) = segment.end_slopes(segment.gradient);
+    let start = segment.slope(ends, 0, regularization);
     if start >= 0.0 {
         return Found { step: 0.0, descent: -start, curvature_step: 1.0 };
     }
@@ -74,13 +76,11 @@ pub(super) fn search_quadratic(
     segment: &LineSearch<'_>,
     end_gradient: ArrayView2<'_, f64>,
 ) -> Found {
-    let ends = segment.end_slopes();
-    let regularization = segment.change_dot(segment.gradient);
+    let (ends, [regularization, regularization_end]) = segment.end_slopes(end_gradient);
     let start = segment.slope(ends, 0, regularization);
     if start >= 0.0 {
         return Found { step: 0.0, descent: -start, curvature_step: 1.0 };
     }
-    let regularization_end = segment.change_dot(end_gradient);
     let end = segment.slope(ends, 1, regularization_end);
     let change = regularization_end - regularization;
     segment.root(ends[0], start, end, |step| regularization + step * change)
@@ -138,29 +138,24 @@ impl LineSearch<'_> {
         Found { step, descent: -start, curvature_step: step.max(SHORTEST_STEP) }
     }
 
-    /// The slopes of ⟨γ, C⟩, and of Ω_s at both ends.
-    fn end_slopes(&self) -> [f64; 3] {
-        let mut sums = [0.0; 3];
-        for ((from, to), cost) in
-            self.from.rows().into_iter().zip(self.to.rows()).zip(self.cost.rows())
-        {
-            let slopes = match (from.as_slice(), to.as_slice(), cost.as_slice()) {
-                (Some(from), Some(to), Some(cost)) => end_slopes(from, to, cost),
-                _ => end_slopes(&from.to_vec(), &to.to_vec(), &cost.to_vec()),
-            };
-            sums.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope);
+    /// The slopes of ⟨γ, C⟩, and of Ω_s at both ends; and those of Ω_c with its gradients at both.
+    fn end_slopes(&self, end_gradient: ArrayView2<'_, f64>) -> ([f64; 3], [f64; 2]) {
+        let (mut sums, mut slopes) = ([0.0; 3], [0.0; 2]);
+        for row in 0..self.from.nrows() {
+            let (from, to) = (entries(self.from.row(row)), entries(self.to.row(row)));
+            let own = end_slopes(&from, &to, &entries(self.cost.row(row)));
+            sums.iter_mut().zip(own).for_each(|(sum, slope)| *sum += slope);
+            let gradients = (entries(self.gradient.row(row)), entries(end_gradient.row(row)));
+            let own = change_dots(&from, &to, (&gradients.0, &gradients.1));
+            slopes.iter_mut().zip(own).for_each(|(sum, slope)| *sum += slope);
         }
-        sums
+        (sums, slopes)
     }
 
     /// The slope of Ω_s.
     fn entropy_slope(&self, step: f64) -> f64 {
         let rows = self.from.rows().into_iter().zip(self.to.rows());
-        rows.map(|(from, to)| match (from.as_slice(), to.as_slice()) {
-            (Some(from), Some(to)) => slope_of_negentropy(from, to, step),
-            _ => slope_of_negentropy(&from.to_vec(), &to.to_vec(), step),
-        })
-        .sum()
+        rows.map(|(from, to)| slope_of_negentropy(&entries(from), &entries(to), step)).sum()
     }
 
     /// Σ (to − from) · weight.

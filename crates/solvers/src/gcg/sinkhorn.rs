@@ -3,8 +3,10 @@
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
-use crate::elementary::{dot, exp_shifted, scale_and_accumulate};
+use super::terms::entries;
+use crate::elementary::exp_shifted;
 use crate::entropic::Potentials;
+use crate::loops::{accumulate_four, dot, dot_four, scale_and_accumulate, scale_by, slack_and_max};
 
 /// A sweep costs about a thirtieth of a Newton step, and a solve takes several of those.
 const SWEEPS: usize = 60;
@@ -35,16 +37,14 @@ pub(super) fn balance(
 ) -> Option<Balanced> {
     let masses = (source_mass, target_mass);
     let mut kernel = Kernel::at(cost, source_mass, weight, potentials, plan)?;
-    let mut scaling = vec![1.0; target_mass.len()];
-    let mut sums = kernel.column_sums();
     let mut reference = f64::INFINITY;
-    let first_error = column_error(&sums, &scaling, target_mass);
+    let first_error = kernel.column_error(target_mass);
     for sweep in 0..SWEEPS {
-        let error = column_error(&sums, &scaling, target_mass);
+        let error = kernel.column_error(target_mass);
         if error <= tolerance {
-            let lower_bound = kernel.dual_value(weight, masses, potentials, &scaling);
-            kernel.write_potentials(weight, &scaling, potentials);
-            kernel.into_plan(&scaling, source_mass, target_mass);
+            let lower_bound = kernel.dual_value(weight, masses, potentials);
+            kernel.write_potentials(weight, potentials);
+            kernel.into_plan(source_mass, target_mass);
             return Some(Balanced { error, lower_bound });
         }
         if sweep % PATIENCE == 0 {
@@ -57,11 +57,11 @@ pub(super) fn balance(
             }
             reference = error;
         }
-        kernel.sweep(masses, &mut scaling, &mut sums);
+        kernel.sweep(masses);
     }
     // What was gained is a start for others.
-    if column_error(&sums, &scaling, target_mass) < first_error {
-        kernel.write_potentials(weight, &scaling, potentials);
+    if kernel.column_error(target_mass) < first_error {
+        kernel.write_potentials(weight, potentials);
     }
     None
 }
@@ -78,30 +78,24 @@ pub(super) fn lower_bound(
     let Some(mut kernel) = Kernel::at(cost, masses.0, weight, potentials, entries) else {
         return f64::NEG_INFINITY;
     };
-    let mut scaling = vec![1.0; masses.1.len()];
-    let first = kernel.dual_value(weight, masses, potentials, &scaling);
-    let mut sums = kernel.column_sums();
+    let first = kernel.dual_value(weight, masses, potentials);
     for _ in 0..BOUND_SWEEPS {
-        kernel.sweep(masses, &mut scaling, &mut sums);
+        kernel.sweep(masses);
     }
     // An overflow in the sweeps is a NaN, which `max` passes over.
-    first.max(kernel.dual_value(weight, masses, potentials, &scaling)).max(f64::NEG_INFINITY)
+    first.max(kernel.dual_value(weight, masses, potentials)).max(f64::NEG_INFINITY)
 }
 
-fn column_error(sums: &[f64], scaling: &[f64], mass: &[f64]) -> f64 {
-    sums.iter()
-        .zip(scaling)
-        .zip(mass)
-        .map(|((sum, scaling), mass)| (sum * scaling - mass).abs())
-        .sum()
-}
-
-/// exp((f ⊕ g − C)/w) with row sums equal to the masses, and the row scalings since.
+/// exp((f ⊕ g − C)/w) with row sums equal to the masses: entries, a factor for each row and one for each column.
 struct Kernel<'a> {
+    /// The largest of a row is 1 at first.
     entries: &'a mut Array2<f64>,
-    row_scaling: Vec<f64>,
-    /// The potentials that the entries contain.
+    /// The source potentials that the entries contain.
     source: Vec<f64>,
+    row_scaling: Vec<f64>,
+    scaling: Vec<f64>,
+    /// The column sums of the entries with their row scalings.
+    sums: Vec<f64>,
 }
 
 impl<'a> Kernel<'a> {
@@ -110,53 +104,55 @@ impl<'a> Kernel<'a> {
         source_mass: &[f64],
         weight: f64,
         potentials: &Potentials,
-        entries: &'a mut Array2<f64>,
+        kernel: &'a mut Array2<f64>,
     ) -> Option<Self> {
-        let mut source = vec![0.0; source_mass.len()];
-        for (row, costs) in cost.rows().into_iter().enumerate() {
-            let mut entries = entries.row_mut(row);
-            let entries = entries.as_slice_mut()?;
-            let mut largest = f64::NEG_INFINITY;
-            for ((entry, &cost), &potential) in
-                entries.iter_mut().zip(costs).zip(&potentials.target)
-            {
-                *entry = potential - cost;
-                largest = largest.max(*entry);
-            }
+        let target = entries(potentials.target.view());
+        let mut sums = vec![0.0; target.len()];
+        let (mut source, mut row_scaling) = (Vec::new(), Vec::new());
+        for ((mut row, costs), &mass) in
+            kernel.rows_mut().into_iter().zip(cost.rows()).zip(source_mass)
+        {
+            let row = row.as_slice_mut()?;
+            let largest = slack_and_max(&entries(costs), &target, row);
             if !largest.is_finite() {
                 return None;
             }
-            let sum = exp_shifted(entries, largest, weight.recip());
-            let scale = source_mass[row] / sum;
-            for entry in entries {
-                *entry *= scale;
-            }
-            source[row] = weight * scale.ln() - largest;
+            let scale = mass / exp_shifted(row, largest, weight.recip());
+            scale_and_accumulate(row, scale, &mut sums);
+            source.push(-largest);
+            row_scaling.push(scale);
         }
-        Some(Self { entries, row_scaling: vec![1.0; source_mass.len()], source })
+        let scaling = vec![1.0; sums.len()];
+        Some(Self { entries: kernel, source, row_scaling, scaling, sums })
     }
 
-    fn column_sums(&self) -> Vec<f64> {
-        self.entries.sum_axis(ndarray::Axis(0)).to_vec()
+    fn column_error(&self, mass: &[f64]) -> f64 {
+        let columns = self.sums.iter().zip(&self.scaling).zip(mass);
+        columns.map(|((sum, scaling), mass)| (sum * scaling - mass).abs()).sum()
     }
 
     /// Rescales the columns to their masses by their sums, then the rows, and sums the columns again,
     /// reading each row once from memory.
-    fn sweep(
-        &mut self,
-        (source_mass, target_mass): (&[f64], &[f64]),
-        scaling: &mut [f64],
-        sums: &mut [f64],
-    ) {
+    fn sweep(&mut self, (source_mass, target_mass): (&[f64], &[f64])) {
+        let Self { entries, row_scaling, scaling, sums, .. } = self;
         for ((scaling, sum), &mass) in scaling.iter_mut().zip(&*sums).zip(target_mass) {
             *scaling = if mass > 0.0 { mass / sum } else { 0.0 };
         }
         sums.fill(0.0);
-        for ((row, row_scaling), &mass) in
-            self.entries.rows().into_iter().zip(&mut self.row_scaling).zip(source_mass)
-        {
-            let Some(row) = row.as_slice() else { continue };
-            *row_scaling = if mass > 0.0 { mass / dot(row, scaling) } else { 0.0 };
+        let width = scaling.len();
+        let Some(entries) = entries.as_slice() else { return };
+        let ratio = |mass: f64, sum: f64| if mass > 0.0 { mass / sum } else { 0.0 };
+        let (rows, masses) = (entries.chunks_exact(4 * width), source_mass.chunks_exact(4));
+        let (last_rows, last_masses) = (rows.remainder(), masses.remainder());
+        let (four_scalings, last_scalings) = row_scaling.as_chunks_mut::<4>();
+        for ((rows, masses), scalings) in rows.zip(masses).zip(four_scalings) {
+            *scalings = dot_four(rows, scaling);
+            scalings.iter_mut().zip(masses).for_each(|(sum, &mass)| *sum = ratio(mass, *sum));
+            accumulate_four(rows, scalings, sums);
+        }
+        let last = last_rows.chunks_exact(width).zip(last_masses).zip(last_scalings);
+        for ((row, &mass), row_scaling) in last {
+            *row_scaling = ratio(mass, dot(row, scaling));
             scale_and_accumulate(row, *row_scaling, sums);
         }
     }
@@ -167,7 +163,6 @@ impl<'a> Kernel<'a> {
         weight: f64,
         (source_mass, target_mass): (&[f64], &[f64]),
         potentials: &Potentials,
-        scaling: &[f64],
     ) -> f64 {
         let side = |potential: ArrayView1<'_, f64>, scaling: &[f64], masses: &[f64]| -> f64 {
             let terms = potential.into_iter().zip(scaling).zip(masses);
@@ -177,48 +172,40 @@ impl<'a> Kernel<'a> {
                 .sum()
         };
         side(ArrayView1::from(&self.source), &self.row_scaling, source_mass)
-            + side(potentials.target.view(), scaling, target_mass)
+            + side(potentials.target.view(), &self.scaling, target_mass)
     }
 
-    fn write_potentials(&self, weight: f64, scaling: &[f64], potentials: &mut Potentials) {
+    fn write_potentials(&self, weight: f64, potentials: &mut Potentials) {
         let sources = self.source.iter().zip(&self.row_scaling);
         for (potential, (source, scaling)) in potentials.source.iter_mut().zip(sources) {
             *potential = source + weight * scaling.ln();
         }
-        for (potential, scaling) in potentials.target.iter_mut().zip(scaling) {
+        for (potential, scaling) in potentials.target.iter_mut().zip(&self.scaling) {
             *potential += weight * scaling.ln();
         }
     }
 
     /// The scaled kernel, moved onto the marginals: columns with too much are scaled down, and what then
     /// is missing on both sides is spread as a product (Altschuler, Weed, Rigollet 2017, algorithm 2).
-    fn into_plan(self, scaling: &[f64], source_mass: &[f64], target_mass: &[f64]) {
-        let plan = self.entries;
-        let mut sums = vec![0.0; scaling.len()];
-        for (mut row, row_scaling) in plan.rows_mut().into_iter().zip(&self.row_scaling) {
-            for ((entry, scaling), sum) in row.iter_mut().zip(scaling).zip(&mut sums) {
-                *entry *= row_scaling * scaling;
-                *sum += *entry;
-            }
-        }
-        let shrink: Vec<f64> = (sums.iter().zip(target_mass))
-            .map(|(sum, mass)| if *sum > *mass { mass / sum } else { 1.0 })
-            .collect();
-        let column_lack: Vec<f64> = (sums.iter().zip(target_mass).zip(&shrink))
-            .map(|((sum, mass), shrink)| (mass - sum * shrink).max(0.0))
-            .collect();
-        let lack: f64 = column_lack.iter().sum();
-        for (mut row, mass) in plan.rows_mut().into_iter().zip(source_mass) {
-            let mut sum = 0.0;
-            for (entry, shrink) in row.iter_mut().zip(&shrink) {
-                *entry *= shrink;
-                sum += *entry;
-            }
-            let row_lack = (mass - sum).max(0.0);
-            if lack > 0.0 && row_lack > 0.0 {
-                for (entry, column_lack) in row.iter_mut().zip(&column_lack) {
-                    *entry += row_lack * column_lack / lack;
+    fn into_plan(mut self, source_mass: &[f64], target_mass: &[f64]) {
+        let columns = self.scaling.iter_mut().zip(&self.sums).zip(target_mass);
+        let lacks: Vec<f64> = columns
+            .map(|((scaling, sum), mass)| {
+                let total = sum * *scaling;
+                if total > *mass {
+                    *scaling *= mass / total;
                 }
+                (mass - total).max(0.0)
+            })
+            .collect();
+        let lack: f64 = lacks.iter().sum();
+        let rows = self.entries.rows_mut().into_iter().zip(&self.row_scaling).zip(source_mass);
+        for ((mut row, &row_scaling), mass) in rows {
+            let Some(row) = row.as_slice_mut() else { continue };
+            let row_lack = (mass - row_scaling * dot(row, &self.scaling)).max(0.0);
+            scale_by(row, row_scaling, &self.scaling);
+            if lack > 0.0 && row_lack > 0.0 {
+                scale_and_accumulate(&lacks, row_lack / lack, row);
             }
         }
     }

@@ -1,27 +1,33 @@
-//! The terms of eq. `optreg_disc` at a plan, and its linearization there.
+//! The terms of eq. `optreg_disc` at a plan, and its linearization there. Row by row: what a row is read for once more
+//! is then still in the cache.
 
-use ndarray::{Array2, ArrayView2, Zip};
+use std::borrow::Cow;
+
+use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use super::{GcgProblem, Objective};
 use crate::elementary::{cost_and_negentropy, linearize};
+use crate::loops::{dot, mix};
 
-/// C + ηG − τ ln γ in place of G.
-pub(super) fn linearize_at(
+/// The entries of a row, copied if they are not one after the other.
+pub(super) fn entries(row: ArrayView1<'_, f64>) -> Cow<'_, [f64]> {
+    row.to_slice().map_or_else(|| Cow::Owned(row.to_vec()), Cow::Borrowed)
+}
+
+/// C + η Σ weight · G − τ ln γ, for two gradients G with their weights.
+pub(super) fn write_linearized(
     problem: &GcgProblem<'_>,
+    gradients: [(f64, ArrayView2<'_, f64>); 2],
     plan: ArrayView2<'_, f64>,
     damping: f64,
-    gradient: &mut Array2<f64>,
+    linearized: &mut Array2<f64>,
 ) {
-    let mut slopes = vec![0.0; gradient.ncols()];
-    let terms = problem.cost.rows().into_iter().zip(plan.rows());
-    for (mut row, (cost, plan)) in gradient.rows_mut().into_iter().zip(terms) {
-        let Some(row) = row.as_slice_mut() else { continue };
-        slopes.copy_from_slice(row);
-        let weight = problem.regularization_weight;
-        match (cost.as_slice(), plan.as_slice()) {
-            (Some(cost), Some(plan)) => linearize(row, (cost, &slopes, plan), weight, damping),
-            _ => linearize(row, (&cost.to_vec(), &slopes, &plan.to_vec()), weight, damping),
-        }
+    let weights = gradients.map(|(weight, _)| problem.regularization_weight * weight);
+    for (row, mut linearized) in linearized.rows_mut().into_iter().enumerate() {
+        let Some(linearized) = linearized.as_slice_mut() else { continue };
+        let slopes = [&gradients[0].1, &gradients[1].1].map(|gradient| entries(gradient.row(row)));
+        let (cost, plan) = (entries(problem.cost.row(row)), entries(plan.row(row)));
+        linearize(linearized, (&cost, [&slopes[0], &slopes[1]], &plan), weights, damping);
     }
 }
 
@@ -30,30 +36,67 @@ pub(super) fn objective(
     plan: ArrayView2<'_, f64>,
     gradient: ArrayView2<'_, f64>,
 ) -> Objective {
-    let (transport, negentropy) = transport_and_negentropy(plan, problem.cost);
+    let mut sums = Sums::default();
+    for ((plan, gradient), cost) in
+        plan.rows().into_iter().zip(gradient.rows()).zip(problem.cost.rows())
+    {
+        sums.add(&entries(plan), &entries(gradient), &entries(cost));
+    }
     let regularization = if problem.regularizer.is_quadratic() {
-        0.5 * inner_product(plan, gradient)
+        0.5 * sums.slope
     } else {
         problem.regularizer.value(plan)
     };
-    Objective {
-        transport,
-        entropy: problem.entropy_weight * negentropy,
-        regularization: problem.regularization_weight * regularization,
+    sums.objective(problem, regularization)
+}
+
+/// Moves a plan and its ∇Ω_c, for a quadratic Ω_c, by a share of the way to another, and returns the objective there.
+pub(super) fn move_quadratic(
+    problem: &GcgProblem<'_>,
+    (plan, gradient): (&mut Array2<f64>, &mut Array2<f64>),
+    (to, to_gradient): (ArrayView2<'_, f64>, ArrayView2<'_, f64>),
+    share: f64,
+) -> Objective {
+    let mut sums = Sums::default();
+    let rows = plan.rows_mut().into_iter().zip(gradient.rows_mut());
+    let ends = to.rows().into_iter().zip(to_gradient.rows()).zip(problem.cost.rows());
+    for ((mut plan, mut gradient), ((to, to_gradient), cost)) in rows.zip(ends) {
+        if let (Some(plan), Some(gradient)) = (plan.as_slice_mut(), gradient.as_slice_mut()) {
+            mix(plan, &entries(to), share);
+            mix(gradient, &entries(to_gradient), share);
+            sums.add(plan, gradient, &entries(cost));
+        }
+    }
+    let regularization = 0.5 * sums.slope;
+    sums.objective(problem, regularization)
+}
+
+/// ⟨γ, C⟩, Σ γ ln γ and ⟨γ, ∇Ω_c⟩.
+#[derive(Default)]
+struct Sums {
+    transport: f64,
+    negentropy: f64,
+    slope: f64,
+}
+
+impl Sums {
+    fn add(&mut self, plan: &[f64], gradient: &[f64], cost: &[f64]) {
+        let (transport, negentropy) = cost_and_negentropy(plan, cost);
+        self.transport += transport;
+        self.negentropy += negentropy;
+        self.slope += dot(plan, gradient);
+    }
+
+    fn objective(&self, problem: &GcgProblem<'_>, regularization: f64) -> Objective {
+        Objective {
+            transport: self.transport,
+            entropy: problem.entropy_weight * self.negentropy,
+            regularization: problem.regularization_weight * regularization,
+        }
     }
 }
 
-/// ⟨γ, C⟩ and Σ γ ln γ.
-fn transport_and_negentropy(plan: ArrayView2<'_, f64>, cost: ArrayView2<'_, f64>) -> (f64, f64) {
-    plan.rows().into_iter().zip(cost.rows()).fold((0.0, 0.0), |sums, (plan, cost)| {
-        let (transport, negentropy) = match (plan.as_slice(), cost.as_slice()) {
-            (Some(plan), Some(cost)) => cost_and_negentropy(plan, cost),
-            _ => cost_and_negentropy(&plan.to_vec(), &cost.to_vec()),
-        };
-        (sums.0 + transport, sums.1 + negentropy)
-    })
-}
-
 pub(super) fn inner_product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> f64 {
-    Zip::from(left).and(right).fold(0.0, |sum, &left, &right| sum + left * right)
+    let rows = left.rows().into_iter().zip(right.rows());
+    rows.map(|(left, right)| dot(&entries(left), &entries(right))).sum()
 }

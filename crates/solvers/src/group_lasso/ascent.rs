@@ -4,7 +4,7 @@
 use super::curvature::Curvature;
 use super::kernel::{DualValue, Kernel};
 use super::problem::Problem;
-use crate::elementary::dot;
+use crate::loops::dot;
 use crate::stop::Stop;
 
 /// A factor is used again while a step with it shrinks the error at least to this share.

@@ -8,7 +8,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use super::kernel::Kernel;
 use super::problem::Problem;
-use crate::elementary::scale_and_accumulate;
+use crate::loops::scale_and_accumulate;
 
 #[derive(Default)]
 pub(super) struct Blocks {

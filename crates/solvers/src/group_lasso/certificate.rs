@@ -6,7 +6,8 @@
 
 use super::kernel::Kernel;
 use super::problem::Problem;
-use crate::elementary::{dot, exp_shifted};
+use crate::elementary::exp_shifted;
+use crate::loops::dot;
 
 /// The bound D at the potentials and the directions of a kernel.
 pub(super) fn lower_bound(kernel: &Kernel, problem: &Problem<'_>, entropy_weight: f64) -> f64 {

@@ -3,9 +3,10 @@
 
 use super::group::{Batch, FLOOR, Groups, LANES, Lanes, Ratio, solve_groups};
 use super::kernel::DualValue;
-use super::loops::{accumulate_and_scale, scaled_slacks};
+use super::loops::scaled_slacks;
 use super::problem::Problem;
 use crate::elementary::exp_shifted;
+use crate::loops::accumulate_and_scale;
 
 /// Groups with less than exp(-42) of the mass of a column cannot change a marginal in the digits of f64.
 const NEGLIGIBLE_EXPONENT: f64 = 42.0;

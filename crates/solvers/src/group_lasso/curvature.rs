@@ -11,7 +11,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use super::blocks::{Blocks, cholesky, cholesky_solve};
 use super::kernel::Kernel;
 use super::problem::Problem;
-use crate::elementary::{dot, scale_and_accumulate};
+use crate::loops::{dot, scale_and_accumulate};
 
 /// Groups are gathered into panels only where fewer than one in this many have mass.
 const SPARSE_DIVISOR: usize = 4;

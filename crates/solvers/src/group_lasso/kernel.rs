@@ -10,9 +10,9 @@ use super::group::Ratio;
 use super::loops::{logarithms, responses};
 use super::problem::Problem;
 use crate::checks::check_length;
-use crate::elementary::{dot, scale_and_accumulate};
 use crate::entropic::Potentials;
 use crate::error::Result;
+use crate::loops::{dot, scale_and_accumulate};
 
 /// Columns that are worth another thread.
 const COLUMNS_OF_A_PART: usize = 128;

@@ -47,15 +47,6 @@ pub(super) fn logarithms(values: &[f64], logs: &mut [f64]) -> f64 {
     values.iter().zip(logs.iter()).map(|(value, log)| value * log).sum()
 }
 
-/// `sum += weight · values`, then `values *= scale`.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
-pub(super) fn accumulate_and_scale(values: &mut [f64], weight: f64, scale: f64, sum: &mut [f64]) {
-    for (value, total) in values.iter_mut().zip(sum) {
-        *total += weight * *value;
-        *value *= scale;
-    }
-}
-
 /// With p = scale · value and r = p/(1 + κp): adds norm · r to `diagonal`, writes p · r to `shares` and
 /// returns the sum of these.
 #[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]

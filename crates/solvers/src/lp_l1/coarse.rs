@@ -11,9 +11,10 @@ use std::borrow::Cow;
 use multiversion::multiversion;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
-use crate::elementary::{exp_shifted, scale_and_accumulate};
+use crate::elementary::exp_shifted;
 use crate::entropic::{self, Potentials, Workspace};
 use crate::error::Result;
+use crate::loops::scale_and_accumulate;
 
 /// What is left is for the full problem.
 const TOLERANCE: f64 = 1e-6;
