@@ -31,6 +31,8 @@ const STARTS: usize = 5;
 /// Steps that it takes at best to gain one decimal of the gap; before that a look at it is wasted.
 const STEPS_PER_DECIMAL: f64 = 1.5;
 const LONGEST_PAUSE: f64 = 8.0;
+/// What a rough direction gains may be lost again in its projection: the next one after a restart is this much finer.
+const TIGHTENING: f64 = 0.01;
 /// A restart says that L was too small.
 const RESTART_GROWTH: f64 = 1.5;
 
@@ -119,7 +121,8 @@ impl State {
                     let stop = if gap <= tolerance { Stop::Converged } else { Stop::Stalled };
                     return Ok(self.finish(gap, iteration, stop));
                 }
-                self.direction_tolerance = options.entropic.tolerance;
+                self.direction_tolerance =
+                    (TIGHTENING * self.direction_tolerance).max(options.entropic.tolerance);
                 anchor = Anchor::at(&self, RESTART_GROWTH * anchor.curvature);
                 if !has_just_restarted {
                     anchor.share = steady_share(problem, anchor.curvature);
