@@ -13,6 +13,7 @@ mod history_command;
 mod journal;
 mod layout;
 mod manifest;
+mod memory;
 mod methods;
 mod nearest_name;
 mod paper;
@@ -34,10 +35,6 @@ mod version;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-
-/// The C library's allocator keeps what the units of a long sweep free: two gigabytes after 600 units on faces.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     match run() {

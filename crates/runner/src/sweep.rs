@@ -10,6 +10,7 @@ use datasets::Library;
 use crate::config::Experiment;
 use crate::experiment::Tasks;
 use crate::journal::Journal;
+use crate::memory;
 use crate::progress::{DownloadBars, SweepProgress};
 use crate::unit::{Record, Unit};
 
@@ -116,6 +117,7 @@ fn run_all(
             // A journal that cannot be written ends the run: what it does not have would be lost.
             journal.append(&record).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
             progress.finish(&name, *effort);
+            memory::return_what_is_free();
             finished.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(record);
         }
         Ok(())

@@ -15,13 +15,12 @@ use multiversion::multiversion;
 use ndarray::Array2;
 use solvers::cost::{Metric, cost_matrix};
 
-use kernels::{accumulate_four, dot_four};
+use loops::{accumulate_four, dot_four};
 use timing::seconds_of_fastest;
 
 // The loops are private to the library. Their own file is compiled here, so that what is measured is what runs.
-#[expect(dead_code, reason = "one pass needs two of the loops")]
-#[path = "../src/entropic/kernels.rs"]
-mod kernels;
+#[path = "../src/loops.rs"]
+mod loops;
 #[path = "machine_limits/timing.rs"]
 mod timing;
 

@@ -55,7 +55,7 @@ pub fn solve(
         }
         None => Continuation::cold(ascent, &problem, entropy_weight),
     };
-    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options, None))
+    Ok(last_solution_at(&mut continuation, ascent, &problem, entropy_weight, options, None))
 }
 
 /// Solves one problem from potentials that `start` gives for a weight: for λ, and where those do not serve for
@@ -77,7 +77,7 @@ pub(crate) fn solve_from(
         |ascent: &mut Ascent, weight| load_warm_start(ascent, &problem, &start(weight)?);
     let mut continuation =
         Continuation::warm(ascent, &problem, entropy_weight, &mut start, options)?;
-    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options, recycled))
+    Ok(last_solution_at(&mut continuation, ascent, &problem, entropy_weight, options, recycled))
 }
 
 /// Solves the same problem for several λ, from the largest to the smallest, and returns the
@@ -101,8 +101,7 @@ pub fn solve_path(
     let mut solutions: Vec<(usize, Solution)> = Vec::with_capacity(order.len());
     for index in order {
         let weight = entropy_weights[index];
-        solutions
-            .push((index, solution_at(&mut continuation, ascent, &problem, weight, options, None)));
+        solutions.push((index, solution_at(&mut continuation, ascent, &problem, weight, options)));
     }
     solutions.sort_by_key(|(index, _)| *index);
     Ok(solutions.into_iter().map(|(_, solution)| solution).collect())
@@ -152,7 +151,22 @@ fn load_warm_start(
     Ok(())
 }
 
+/// A solution with others to follow.
 fn solution_at(
+    continuation: &mut Continuation,
+    ascent: &mut Ascent,
+    problem: &Problem<'_>,
+    entropy_weight: f64,
+    options: &Options,
+) -> Solution {
+    let solved = solve_at(continuation, ascent, problem, entropy_weight, options);
+    let plan = Array2::zeros(problem.shape());
+    projected(solved, &ascent.kernel, problem, entropy_weight, plan)
+}
+
+/// The last solution of a problem. Without memory to recycle its plan takes that of the kernel, which is not needed
+/// any more: another one costs no more than another plan would.
+fn last_solution_at(
     continuation: &mut Continuation,
     ascent: &mut Ascent,
     problem: &Problem<'_>,
@@ -160,6 +174,21 @@ fn solution_at(
     options: &Options,
     recycled: Option<Array2<f64>>,
 ) -> Solution {
+    let solved = solve_at(continuation, ascent, problem, entropy_weight, options);
+    let recycled = recycled.filter(|plan| plan.dim() == problem.shape());
+    let mut plan = recycled.unwrap_or_else(|| ascent.kernel.give_memory(problem.shape()));
+    plan.fill(0.0);
+    projected(solved, &ascent.kernel, problem, entropy_weight, plan)
+}
+
+/// Solves at a λ and returns how that ended, and after how many iterations since the solution before.
+fn solve_at(
+    continuation: &mut Continuation,
+    ascent: &mut Ascent,
+    problem: &Problem<'_>,
+    entropy_weight: f64,
+    options: &Options,
+) -> (Stop, usize) {
     let before = continuation.iterations;
     let stop = match continuation.descend(ascent, problem, entropy_weight, options) {
         AscentEnd::Reached => Stop::Converged,
@@ -167,7 +196,18 @@ fn solution_at(
         AscentEnd::Stalled => Stop::Stalled,
     };
     continuation.iterations = ascent.iterations;
-    let projected = projection::project(&ascent.kernel, problem, entropy_weight, recycled);
+    (stop, ascent.iterations - before)
+}
+
+/// The solution at the kernel's potentials, with the plan written over zeros.
+fn projected(
+    (stop, iterations): (Stop, usize),
+    kernel: &kernel::Kernel,
+    problem: &Problem<'_>,
+    entropy_weight: f64,
+    plan: Array2<f64>,
+) -> Solution {
+    let projected = projection::project(kernel, problem, entropy_weight, plan);
     Solution {
         entropy_weight,
         objective: projected.transport_cost + entropy_weight * projected.negentropy,
@@ -176,7 +216,7 @@ fn solution_at(
         marginal_error: projected.marginal_error,
         plan: projected.plan,
         potentials: projected.potentials,
-        iterations: ascent.iterations - before,
+        iterations,
         stop,
     }
 }

@@ -3,6 +3,8 @@
 //! `γ_j = √b_j · W_j` and the curvature of the semi-dual is `diag(r) - WᵀW`. Once most entries
 //! vanish only the others are kept. It takes no steps: see `ascent`.
 
+use ndarray::Array2;
+
 use super::candidates::Candidates;
 use super::kernels::{accumulate_spread, count_above};
 use super::problem::{BLOCK, Problem};
@@ -60,7 +62,10 @@ impl DualValue {
 impl Kernel {
     pub(super) fn resize(&mut self, problem: &Problem<'_>) {
         let (outer, inner) = (problem.outer_len(), problem.inner_len());
-        self.values.resize(outer * inner, 0.0);
+        if self.values.len() != outer * inner {
+            // New zeros are free until they are written.
+            self.values = vec![0.0; outer * inner];
+        }
         for vector in [
             &mut self.potential,
             &mut self.log_scaling,
@@ -78,6 +83,12 @@ impl Kernel {
             self.size = (outer, inner);
             self.kept = outer * inner;
         }
+    }
+
+    /// A matrix in the memory of the entries, which are lost: of this size if all samples have mass.
+    pub(super) fn give_memory(&mut self, shape: (usize, usize)) -> Array2<f64> {
+        let entries = std::mem::take(&mut self.values);
+        Array2::from_shape_vec(shape, entries).unwrap_or_else(|_| Array2::zeros(shape))
     }
 
     /// The potentials of the limit λ → ∞, up to terms that vanish there.

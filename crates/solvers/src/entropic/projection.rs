@@ -24,14 +24,14 @@ pub(super) struct Projected {
     pub(super) dual_objective: f64,
 }
 
-/// Projects into `recycled`, when that is a plan of the right size.
+/// Projects into `plan`, which is zero.
 pub(super) fn project(
     kernel: &Kernel,
     problem: &Problem<'_>,
     entropy_weight: f64,
-    recycled: Option<Array2<f64>>,
+    plan: Array2<f64>,
 ) -> Projected {
-    let raw = materialise(kernel, problem, entropy_weight, recycled);
+    let raw = materialise(kernel, problem, entropy_weight, plan);
     let mut plan = raw.plan;
     let remainder = Remainder::new(problem, &raw.missing_inner, &raw.missing_outer);
     let (mut transport_cost, mut negentropy) = (0.0, 0.0);
@@ -75,7 +75,7 @@ fn materialise(
     kernel: &Kernel,
     problem: &Problem<'_>,
     entropy_weight: f64,
-    recycled: Option<Array2<f64>>,
+    mut plan: Array2<f64>,
 ) -> Raw {
     let inner = problem.inner_len();
     let scaling: Vec<f64> = kernel.log_scaling.iter().map(|s| s.exp()).collect();
@@ -84,13 +84,6 @@ fn materialise(
     let cut_scaling: Vec<f64> = scaling.iter().zip(&shrink).map(|(s, f)| s * f).collect();
     let mut rows = vec![0.0; BLOCK * inner];
     let mut marginal = vec![0.0; inner];
-    let mut plan = match recycled.filter(|plan| plan.dim() == problem.shape()) {
-        Some(mut plan) => {
-            plan.fill(0.0);
-            plan
-        }
-        None => Array2::zeros(problem.shape()),
-    };
     let mut outer_potential = Vec::with_capacity(problem.outer_len());
     let mut missing_outer = Vec::with_capacity(problem.outer_len());
     if kernel.is_sparse {
