@@ -16,6 +16,7 @@ MOST_REPETITIONS = 9
 EXACT_LIMIT = 600.0  # emd is one call of a library, which a time limit cannot interrupt, only discard
 WARM_UP = 1.0  # the first of two calls shorter than this is not counted
 LAMBDA_GRID = [1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3]
+BELOW_THE_GRID = [1e-5, 1e-4]  # for functions without an entropy
 METHODS_WITH_GAP = ["ot-gl", "ot-lpl1", "ot-laplace"]
 GAPS = [1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6]
 
@@ -43,7 +44,8 @@ class Cell:
             return [{"lambda": self.entropy_weight, "gap": None}]
         if self.entropy_weight is not None:
             return [{"lambda": self.entropy_weight, "gap": gap} for gap in GAPS]
-        return [{"lambda": entropy_weight, "gap": gap} for entropy_weight in reversed(LAMBDA_GRID) for gap in GAPS[::2]]
+        weights = reversed(BELOW_THE_GRID + LAMBDA_GRID)
+        return [{"lambda": entropy_weight, "gap": gap} for entropy_weight in weights for gap in GAPS[::2]]
 
 
 class Laboratory:

@@ -40,8 +40,8 @@ NOTES = f"""
 * POT's OT-GL, OT-LpL1 and OT-Laplace stop far from the minimum. Ours is asked for the loosest relative duality gap of
   {GAPS[0]:g} … {GAPS[-1]:g} at which its objective is as good as POT's; the last column is a solve to {GAPS[-1]:g}.
 * `emd_laplace` minimizes another function (no entropy, edges between classes, half weights). The two are compared in
-  ⟨γ,C⟩ + η Ω(γ), without entropy and with our graphs, and ours gets the largest λ of the grid at which it is as good
-  there. `optim.gcg` gets our Ω and its gradient (50 × 2000 iterations) and minimizes the same function as ours.
+  ⟨γ,C⟩ + η Ω(γ), without entropy and with our graphs, and ours gets the largest λ of the grid, or below it,
+  at which it is as good there. `optim.gcg` gets our Ω and its gradient (50 × 2000 iterations) and minimizes the same function as ours.
 * Memory is the peak of the process, inputs, costs and plan included, minus that of `adapt` on two samples (ours) or
   of the interpreter with its libraries (POT); as a multiple of the cost matrix's bytes.
 """
