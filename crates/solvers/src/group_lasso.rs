@@ -153,8 +153,8 @@ pub fn solve_group_lasso(
     Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options))
 }
 
-/// Where η ≤ λ the norms hardly move OT-IT's potentials, which cost a fraction of ours: a start at λ, or where η is
-/// larger at a λ as large as η, unless the start of any path is as close to that.
+/// A λ and the potentials to start at there. Where η ≤ λ the norms hardly move OT-IT's potentials, which cost a fraction
+/// of ours: a start at λ, or where η is larger at a λ as large as η. None where those of λ → ∞ are as good.
 fn entropic_start(
     problem: &Problem<'_>,
     (source_mass, target_mass): (&[f64], &[f64]),

@@ -17,6 +17,8 @@ pub mod marginals;
 mod product;
 mod regularizer;
 pub mod regularizers;
+mod remainder;
+mod rows;
 pub mod semi_supervised;
 mod stop;
 

@@ -145,3 +145,50 @@ pub fn change_dots(from: &[f64], to: &[f64], weights: (&[f64], &[f64])) -> [f64;
     }
     sums.map(|lanes| lanes.iter().sum())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(length: usize, shift: f64) -> Vec<f64> {
+        (0..length).map(|k| (k as f64 + shift).sin()).collect()
+    }
+
+    fn is_near(left: f64, right: f64) -> bool {
+        (left - right).abs() <= 1e-14 * left.abs().max(1.0)
+    }
+
+    /// Lengths below, at and above multiples of the lanes.
+    const LENGTHS: [usize; 7] = [0, 1, 7, 8, 33, 64, 67];
+
+    #[test]
+    fn sums_are_those_of_the_definition_whatever_the_length() {
+        for length in LENGTHS {
+            let [a, b, c, d] = [0.0, 0.3, 0.7, 1.9].map(|shift| row(length, shift));
+            let product = |left: &[f64], right: &[f64]| -> f64 {
+                left.iter().zip(right).map(|(left, right)| left * right).sum()
+            };
+            assert!(is_near(dot(&a, &b), product(&a, &b)), "{length}");
+            let change: Vec<f64> = b.iter().zip(&a).map(|(to, from)| to - from).collect();
+            let [first, second] = change_dots(&a, &b, (&c, &d));
+            assert!(is_near(first, product(&change, &c)), "{length}");
+            assert!(is_near(second, product(&change, &d)), "{length}");
+            let four = [&a[..], &b, &c, &d].concat();
+            let products = dot_four(&four, &b);
+            for (found, row) in products.iter().zip([&a, &b, &c, &d]) {
+                assert!(is_near(*found, product(row, &b)), "{length}");
+            }
+        }
+    }
+
+    #[test]
+    fn half_way_is_the_mean() {
+        for length in LENGTHS {
+            let (mut values, to) = (row(length, 0.0), row(length, 1.0));
+            let expected: Vec<f64> =
+                values.iter().zip(&to).map(|(a, b)| f64::midpoint(*a, *b)).collect();
+            mix(&mut values, &to, 0.5);
+            assert_eq!(values, expected);
+        }
+    }
+}

@@ -170,6 +170,21 @@ fn many_sources_and_few_targets_converge_along_both_axes_of_the_grid() {
 }
 
 #[test]
+fn the_number_of_threads_does_not_change_a_digit() {
+    // Enough columns for several parts of the plan, the last of them shorter.
+    let case = Case::new(raw_cost(12, 611));
+    let solve = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| [(10.0, 1.0), (1.0, 10.0)].map(|(lambda, eta)| case.solve(lambda, eta)))
+    };
+    for (one, many) in solve(1).iter().zip(&solve(3)) {
+        assert_eq!(one.plan, many.plan);
+        assert_eq!(one.objective, many.objective);
+        assert_eq!(one.iterations, many.iterations);
+    }
+}
+
+#[test]
 fn agrees_with_the_generalized_conditional_gradient() {
     for (sources, targets) in [(14, 20), (20, 11)] {
         let case = Case::new(squared_distances(&cloud(sources, 3, 5), &cloud(targets, 3, 6)));

@@ -1,8 +1,6 @@
 //! From potentials to a plan inside the transport polytope, and its objective.
-//! The rounding is that of Altschuler, Weed and Rigollet (2017, arXiv:1705.09634), except that the
-//! remainder avoids forbidden pairs. It does not judge convergence.
-
-use std::borrow::Cow;
+//! Masses that are too large are scaled down, and what is then missing is spread: see `remainder`. It does not judge
+//! convergence.
 
 use ndarray::{Array1, Array2};
 
@@ -11,9 +9,8 @@ use super::options::Potentials;
 use super::problem::{BLOCK, Problem};
 use crate::elementary::{cost_and_negentropy, exp_shifted};
 use crate::loops::{accumulate_and_scale, dot, scale_by};
-
-/// Missing mass below this is rounding; spreading it would fill the zeros of a sparse plan.
-const NEGLIGIBLE_REMAINDER: f64 = 1e-14;
+use crate::remainder::Remainder;
+use crate::rows::entries;
 
 pub(super) struct Projected {
     pub(super) plan: Array2<f64>,
@@ -33,12 +30,14 @@ pub(super) fn project(
 ) -> Projected {
     let raw = materialise(kernel, problem, entropy_weight, plan);
     let mut plan = raw.plan;
-    let remainder = Remainder::new(problem, &raw.missing_inner, &raw.missing_outer);
+    let (missing_source, missing_target) =
+        by_side(problem, &raw.missing_inner, &raw.missing_outer, 0.0);
+    let remainder = Remainder::new(missing_source.to_vec(), missing_target.to_vec());
     let (mut transport_cost, mut negentropy) = (0.0, 0.0);
     let all_costs = problem.cost();
     let rows = plan.outer_iter_mut().zip(all_costs.outer_iter());
     for (source, (mut gammas, costs)) in rows.enumerate() {
-        let costs = costs.to_slice().map_or_else(|| Cow::Owned(costs.to_vec()), Cow::Borrowed);
+        let costs = entries(costs);
         // A new array is always contiguous.
         let Some(gammas) = gammas.as_slice_mut() else { continue };
         remainder.add_to(source, gammas, &costs);
@@ -174,13 +173,25 @@ fn store(plan: &mut Array2<f64>, problem: &Problem<'_>, first: usize, rows: &[f6
 }
 
 fn potentials(problem: &Problem<'_>, inner: &[f64], outer: &[f64]) -> Potentials {
-    let (sources, targets) = problem.shape();
-    let (inner_len, outer_len) =
-        if problem.inner_is_source { (sources, targets) } else { (targets, sources) };
-    let inner = scatter(inner_len, &problem.inner, inner, f64::NEG_INFINITY);
-    let outer = scatter(outer_len, &problem.outer, outer, f64::NEG_INFINITY);
-    let (source, target) = if problem.inner_is_source { (inner, outer) } else { (outer, inner) };
+    let (source, target) = by_side(problem, inner, outer, f64::NEG_INFINITY);
     Potentials { source, target }
+}
+
+/// Values of all sources and of all targets, given those of the samples with mass.
+fn by_side(
+    problem: &Problem<'_>,
+    inner: &[f64],
+    outer: &[f64],
+    elsewhere: f64,
+) -> (Array1<f64>, Array1<f64>) {
+    let (sources, targets) = problem.shape();
+    if problem.inner_is_source {
+        let source = scatter(sources, &problem.inner, inner, elsewhere);
+        (source, scatter(targets, &problem.outer, outer, elsewhere))
+    } else {
+        let source = scatter(sources, &problem.outer, outer, elsewhere);
+        (source, scatter(targets, &problem.inner, inner, elsewhere))
+    }
 }
 
 fn scatter(len: usize, positions: &[usize], values: &[f64], elsewhere: f64) -> Array1<f64> {
@@ -189,42 +200,4 @@ fn scatter(len: usize, positions: &[usize], values: &[f64], elsewhere: f64) -> A
         result[position] = value;
     }
     result
-}
-
-/// The mass that the scaled-down plan lacks, spread as a product of what each side lacks.
-struct Remainder {
-    source: Array1<f64>,
-    target: Array1<f64>,
-    total: f64,
-}
-
-impl Remainder {
-    fn new(problem: &Problem<'_>, inner: &[f64], outer: &[f64]) -> Self {
-        let (sources, targets) = problem.shape();
-        let total = inner.iter().sum::<f64>().max(outer.iter().sum());
-        let (source, target) = if problem.inner_is_source {
-            (
-                scatter(sources, &problem.inner, inner, 0.0),
-                scatter(targets, &problem.outer, outer, 0.0),
-            )
-        } else {
-            (
-                scatter(sources, &problem.outer, outer, 0.0),
-                scatter(targets, &problem.inner, inner, 0.0),
-            )
-        };
-        Self { source, target, total }
-    }
-
-    fn add_to(&self, source: usize, gammas: &mut [f64], costs: &[f64]) {
-        let share = self.source[source] / self.total;
-        if !(share > 0.0 && self.total > NEGLIGIBLE_REMAINDER) {
-            return;
-        }
-        for ((gamma, &cost), target) in gammas.iter_mut().zip(costs).zip(&self.target) {
-            if cost < f64::INFINITY {
-                *gamma += share * target;
-            }
-        }
-    }
 }

@@ -12,13 +12,14 @@ use ndarray::{Array2, ArrayView2};
 
 use super::iteration::{DIRECTION_ACCURACY, LARGEST_MARGINAL_ERROR, State, TRUSTED_STEP};
 use super::line_search::{Found, LineSearch, search_quadratic};
-use super::terms::{entries, move_quadratic, write_linearized};
+use super::terms::{move_quadratic, write_linearized};
 use super::{GcgOptions, GcgProblem, GcgSolution, GcgStep, sinkhorn};
 use crate::elementary::end_slopes;
 use crate::entropic::Workspace;
 use crate::error::Result;
 use crate::loops::change_dots;
 use crate::stop::Stop;
+use crate::rows::entries;
 
 /// L is measured on the way that one step took. Others curve more: half as much again is where the office tasks
 /// needed the fewest steps, and with less than what is measured they need several times as many.

@@ -3,10 +3,10 @@
 
 use ndarray::{Array2, ArrayView2, Zip};
 
-use super::terms::entries;
 use crate::elementary::{end_slopes, slope_of_negentropy};
 use crate::loops::change_dots;
 use crate::regularizer::Regularizer;
+use crate::rows::entries;
 
 /// The objective on a segment of plans.
 pub(super) struct LineSearch<'a> {

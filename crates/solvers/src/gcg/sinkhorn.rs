@@ -3,10 +3,10 @@
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
-use super::terms::entries;
 use crate::elementary::exp_shifted;
 use crate::entropic::Potentials;
 use crate::loops::{accumulate_four, dot, dot_four, scale_and_accumulate, scale_by, slack_and_max};
+use crate::rows::entries;
 
 /// A sweep costs about a thirtieth of a Newton step, and a solve takes several of those.
 const SWEEPS: usize = 60;

@@ -1,18 +1,12 @@
 //! The terms of eq. `optreg_disc` at a plan, and its linearization there. Row by row: what a row is read for once more
 //! is then still in the cache.
 
-use std::borrow::Cow;
-
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView2};
 
 use super::{GcgProblem, Objective};
 use crate::elementary::{cost_and_negentropy, linearize};
 use crate::loops::{dot, mix};
-
-/// The entries of a row, copied if they are not one after the other.
-pub(super) fn entries(row: ArrayView1<'_, f64>) -> Cow<'_, [f64]> {
-    row.to_slice().map_or_else(|| Cow::Owned(row.to_vec()), Cow::Borrowed)
-}
+use crate::rows::entries;
 
 /// C + η Σ weight · G − τ ln γ, for two gradients G with their weights.
 pub(super) fn write_linearized(

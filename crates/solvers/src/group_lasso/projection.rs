@@ -1,8 +1,6 @@
 //! From the kernel to a plan inside the transport polytope, and its objective.
-//! The rounding is that of Altschuler, Weed and Rigollet (2017, arXiv:1705.09634), except that the
-//! remainder avoids forbidden pairs. It does not judge convergence.
-
-use std::borrow::Cow;
+//! Masses that are too large are scaled down, and what is then missing is spread: see `remainder`. It does not judge
+//! convergence.
 
 use ndarray::{Array1, Array2};
 
@@ -13,9 +11,8 @@ use crate::elementary::cost_and_negentropy;
 use crate::entropic::Potentials;
 use crate::gcg::Objective;
 use crate::regularizers::GroupLasso;
-
-/// Missing mass below this is rounding; spreading it would fill the zeros of a sparse plan.
-const NEGLIGIBLE_REMAINDER: f64 = 1e-14;
+use crate::remainder::Remainder;
+use crate::rows::entries;
 
 /// The plan of the kernel, with each source cut down to its mass and what is then missing spread as a product.
 pub(super) fn project(kernel: &Kernel, problem: &Problem<'_>) -> Array2<f64> {
@@ -25,30 +22,30 @@ pub(super) fn project(kernel: &Kernel, problem: &Problem<'_>) -> Array2<f64> {
         .map(|(sum, mass)| if sum > mass { mass / sum } else { 1.0 })
         .collect();
     let roots: Vec<f64> = problem.target_mass.iter().map(|mass| mass.sqrt()).collect();
-    let mut missing = problem.target_mass.clone();
-    let mut lacks = Vec::with_capacity(width);
+    let (rows, columns) = problem.cost.dim();
+    let (mut source_lacks, mut target_lacks) = (vec![0.0; rows], vec![0.0; columns]);
+    for (&target, mass) in problem.targets.iter().zip(&problem.target_mass) {
+        target_lacks[target] = *mass;
+    }
     for (position, (&source, shrink)) in problem.sources.iter().zip(&shrink).enumerate() {
         let mut row = plan.row_mut(source);
         let mut sum = 0.0;
         for (slot, &target) in problem.targets.iter().enumerate() {
             let mass = kernel.values[slot * width + position] * roots[slot] * shrink;
             row[target] = mass;
-            missing[slot] -= mass;
+            target_lacks[target] -= mass;
             sum += mass;
         }
-        lacks.push((problem.source_mass[position] - sum).max(0.0));
+        source_lacks[source] = (problem.source_mass[position] - sum).max(0.0);
     }
-    for lack in &mut missing {
+    for lack in &mut target_lacks {
         *lack = lack.max(0.0);
     }
-    let total = lacks.iter().sum::<f64>().max(missing.iter().sum());
-    if total > NEGLIGIBLE_REMAINDER {
-        for (&source, lack) in problem.sources.iter().zip(&lacks) {
-            for (&target, missing) in problem.targets.iter().zip(&missing) {
-                if problem.cost[[source, target]] < f64::INFINITY {
-                    plan[[source, target]] += lack / total * missing;
-                }
-            }
+    let remainder = Remainder::new(source_lacks, target_lacks);
+    for (source, (mut row, costs)) in plan.rows_mut().into_iter().zip(problem.cost.rows()).enumerate() {
+        // A new array is always contiguous.
+        if let Some(row) = row.as_slice_mut() {
+            remainder.add_to(source, row, &entries(costs));
         }
     }
     plan
@@ -62,9 +59,7 @@ pub(super) fn objective(
 ) -> Objective {
     let (mut transport, mut negentropy) = (0.0, 0.0);
     for (masses, costs) in plan.rows().into_iter().zip(problem.cost.rows()) {
-        let masses = masses.to_slice().map_or_else(|| Cow::Owned(masses.to_vec()), Cow::Borrowed);
-        let costs = costs.to_slice().map_or_else(|| Cow::Owned(costs.to_vec()), Cow::Borrowed);
-        let sums = cost_and_negentropy(&masses, &costs);
+        let sums = cost_and_negentropy(&entries(masses), &entries(costs));
         transport += sums.0;
         negentropy += sums.1;
     }

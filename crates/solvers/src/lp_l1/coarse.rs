@@ -6,15 +6,14 @@
 //! D_cl,j = −w ln Σ_{i ∈ I_cl} exp((f_i − C_ij)/w) + η ∂Ω_cl,j. Its potentials F, g give f_i + F_cl and g, and its dual
 //! value is theirs.
 
-use std::borrow::Cow;
-
 use multiversion::multiversion;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::elementary::exp_shifted;
 use crate::entropic::{self, Potentials, Workspace};
 use crate::error::Result;
 use crate::loops::scale_and_accumulate;
+use crate::rows::entries;
 
 /// What is left is for the full problem.
 const TOLERANCE: f64 = 1e-6;
@@ -100,8 +99,7 @@ impl<'a> Coarse<'a> {
         for (rows, mut sums) in self.classes.iter().zip(self.class_costs.rows_mut()) {
             largest.fill(f64::NEG_INFINITY);
             for &row in rows {
-                let costs = self.cost.row(row);
-                raise(&mut largest, potential[row], &contiguous(&costs));
+                raise(&mut largest, potential[row], &entries(self.cost.row(row)));
             }
             // Where no row may send anything the sum is zero and the cost +∞, whatever the shift.
             for value in &mut largest {
@@ -109,8 +107,8 @@ impl<'a> Coarse<'a> {
             }
             let mut total = vec![0.0; largest.len()];
             for &row in rows {
-                let costs = self.cost.row(row);
-                differences(&mut slacks, potential[row], &contiguous(&costs), &largest);
+                let costs = entries(self.cost.row(row));
+                differences(&mut slacks, potential[row], &costs, &largest);
                 exp_shifted(&mut slacks, 0.0, entropy_weight.recip());
                 scale_and_accumulate(&slacks, 1.0, &mut total);
             }
@@ -119,10 +117,6 @@ impl<'a> Coarse<'a> {
             }
         }
     }
-}
-
-fn contiguous<'a>(row: &'a ArrayView1<'_, f64>) -> Cow<'a, [f64]> {
-    row.as_slice().map_or_else(|| Cow::Owned(row.to_vec()), Cow::Borrowed)
 }
 
 /// `largest = max(largest, potential − costs)`.
