@@ -18,8 +18,8 @@ use crate::elementary::end_slopes;
 use crate::entropic::Workspace;
 use crate::error::Result;
 use crate::loops::change_dots;
-use crate::stop::Stop;
 use crate::rows::entries;
+use crate::stop::Stop;
 
 /// L is measured on the way that one step took. Others curve more: half as much again is where the office tasks
 /// needed the fewest steps, and with less than what is measured they need several times as many.

@@ -42,7 +42,9 @@ pub(super) fn project(kernel: &Kernel, problem: &Problem<'_>) -> Array2<f64> {
         *lack = lack.max(0.0);
     }
     let remainder = Remainder::new(source_lacks, target_lacks);
-    for (source, (mut row, costs)) in plan.rows_mut().into_iter().zip(problem.cost.rows()).enumerate() {
+    for (source, (mut row, costs)) in
+        plan.rows_mut().into_iter().zip(problem.cost.rows()).enumerate()
+    {
         // A new array is always contiguous.
         if let Some(row) = row.as_slice_mut() {
             remainder.add_to(source, row, &entries(costs));
