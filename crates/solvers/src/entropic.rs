@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::stop::Stop;
 use ascent::{Ascent, AscentEnd};
 use continuation::Continuation;
+use kernel::Kernel;
 use problem::Problem;
 
 pub use options::{Options, Potentials, Solution};
@@ -55,7 +56,8 @@ pub fn solve(
         }
         None => Continuation::cold(ascent, &problem, entropy_weight),
     };
-    Ok(last_solution_at(&mut continuation, ascent, &problem, entropy_weight, options, None))
+    let zeros = last_zeros(&problem, None);
+    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options, zeros))
 }
 
 /// Solves one problem from potentials that `start` gives for a weight: for λ, and where those do not serve for
@@ -77,7 +79,8 @@ pub(crate) fn solve_from(
         |ascent: &mut Ascent, weight| load_warm_start(ascent, &problem, &start(weight)?);
     let mut continuation =
         Continuation::warm(ascent, &problem, entropy_weight, &mut start, options)?;
-    Ok(last_solution_at(&mut continuation, ascent, &problem, entropy_weight, options, recycled))
+    let zeros = last_zeros(&problem, recycled);
+    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options, zeros))
 }
 
 /// Solves the same problem for several λ, from the largest to the smallest, and returns the
@@ -101,7 +104,9 @@ pub fn solve_path(
     let mut solutions: Vec<(usize, Solution)> = Vec::with_capacity(order.len());
     for index in order {
         let weight = entropy_weights[index];
-        solutions.push((index, solution_at(&mut continuation, ascent, &problem, weight, options)));
+        let zeros = |_: &mut Kernel| Array2::zeros(problem.shape());
+        let solution = solution_at(&mut continuation, ascent, &problem, weight, options, zeros);
+        solutions.push((index, solution));
     }
     solutions.sort_by_key(|(index, _)| *index);
     Ok(solutions.into_iter().map(|(_, solution)| solution).collect())
@@ -151,44 +156,15 @@ fn load_warm_start(
     Ok(())
 }
 
-/// A solution with others to follow.
+/// Solves at a λ and projects into the zeros that `zeros` makes, perhaps of the kernel.
 fn solution_at(
     continuation: &mut Continuation,
     ascent: &mut Ascent,
     problem: &Problem<'_>,
     entropy_weight: f64,
     options: &Options,
+    zeros: impl FnOnce(&mut Kernel) -> Array2<f64>,
 ) -> Solution {
-    let solved = solve_at(continuation, ascent, problem, entropy_weight, options);
-    let plan = Array2::zeros(problem.shape());
-    projected(solved, &ascent.kernel, problem, entropy_weight, plan)
-}
-
-/// The last solution of a problem. Without memory to recycle its plan takes that of the kernel, which is not needed
-/// any more: another one costs no more than another plan would.
-fn last_solution_at(
-    continuation: &mut Continuation,
-    ascent: &mut Ascent,
-    problem: &Problem<'_>,
-    entropy_weight: f64,
-    options: &Options,
-    recycled: Option<Array2<f64>>,
-) -> Solution {
-    let solved = solve_at(continuation, ascent, problem, entropy_weight, options);
-    let recycled = recycled.filter(|plan| plan.dim() == problem.shape());
-    let mut plan = recycled.unwrap_or_else(|| ascent.kernel.give_memory(problem.shape()));
-    plan.fill(0.0);
-    projected(solved, &ascent.kernel, problem, entropy_weight, plan)
-}
-
-/// Solves at a λ and returns how that ended, and after how many iterations since the solution before.
-fn solve_at(
-    continuation: &mut Continuation,
-    ascent: &mut Ascent,
-    problem: &Problem<'_>,
-    entropy_weight: f64,
-    options: &Options,
-) -> (Stop, usize) {
     let before = continuation.iterations;
     let stop = match continuation.descend(ascent, problem, entropy_weight, options) {
         AscentEnd::Reached => Stop::Converged,
@@ -196,18 +172,8 @@ fn solve_at(
         AscentEnd::Stalled => Stop::Stalled,
     };
     continuation.iterations = ascent.iterations;
-    (stop, ascent.iterations - before)
-}
-
-/// The solution at the kernel's potentials, with the plan written over zeros.
-fn projected(
-    (stop, iterations): (Stop, usize),
-    kernel: &kernel::Kernel,
-    problem: &Problem<'_>,
-    entropy_weight: f64,
-    plan: Array2<f64>,
-) -> Solution {
-    let projected = projection::project(kernel, problem, entropy_weight, plan);
+    let plan = zeros(&mut ascent.kernel);
+    let projected = projection::project(&ascent.kernel, problem, entropy_weight, plan);
     Solution {
         entropy_weight,
         objective: projected.transport_cost + entropy_weight * projected.negentropy,
@@ -216,7 +182,22 @@ fn projected(
         marginal_error: projected.marginal_error,
         plan: projected.plan,
         potentials: projected.potentials,
-        iterations,
+        iterations: ascent.iterations - before,
         stop,
+    }
+}
+
+/// Zeros for the last plan of a problem. Without a plan to recycle they take the memory of the kernel, which is not
+/// needed any more: another one costs no more than another plan would.
+fn last_zeros(
+    problem: &Problem<'_>,
+    recycled: Option<Array2<f64>>,
+) -> impl FnOnce(&mut Kernel) -> Array2<f64> {
+    let shape = problem.shape();
+    move |kernel| {
+        let recycled = recycled.filter(|plan| plan.dim() == shape);
+        let mut plan = recycled.unwrap_or_else(|| kernel.give_memory(shape));
+        plan.fill(0.0);
+        plan
     }
 }
