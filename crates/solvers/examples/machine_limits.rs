@@ -1,5 +1,5 @@
 //! How far the inner loops are from what the machine can do: the pass of Sinkhorn's iteration beside the bandwidth
-//! of memory, and squared Euclidean costs beside faer's matrix product. One thread, like the solvers.
+//! of memory, and squared Euclidean costs beside faer's matrix product. One thread.
 //!
 //! ```text
 //! cargo run -p solvers --example machine_limits

@@ -9,6 +9,7 @@
 //! accelerated. Group lasso and ℓp-ℓ1 have faster solvers of their own: [`crate::group_lasso`], [`crate::lp_l1`].
 
 mod accelerated;
+mod average;
 mod iteration;
 mod line_search;
 mod path;

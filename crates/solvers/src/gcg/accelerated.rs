@@ -10,10 +10,11 @@
 
 use ndarray::{Array2, ArrayView2};
 
+use super::average::Average;
 use super::iteration::{DIRECTION_ACCURACY, LARGEST_MARGINAL_ERROR, State, TRUSTED_STEP};
 use super::line_search::{Found, LineSearch, search_quadratic};
 use super::terms::{move_quadratic, write_linearized};
-use super::{GcgOptions, GcgProblem, GcgSolution, GcgStep, sinkhorn};
+use super::{GcgOptions, GcgProblem, GcgSolution, GcgStep};
 use crate::elementary::end_slopes;
 use crate::entropic::Workspace;
 use crate::error::Result;
@@ -34,6 +35,8 @@ const STEPS_PER_DECIMAL: f64 = 1.5;
 const LONGEST_PAUSE: f64 = 8.0;
 /// What a rough direction gains may be lost again in its projection: the next one after a restart is this much finer.
 const TIGHTENING: f64 = 0.01;
+/// Steps that lead straight to where the plans then swing: the last of these is the best.
+const STRAIGHT_STEPS: usize = 20;
 /// A restart says that L was too small.
 const RESTART_GROWTH: f64 = 1.5;
 
@@ -66,16 +69,17 @@ impl State {
         let mut has_just_restarted = false;
         let mut starts_left = if curvature.is_none() { STARTS } else { 0 };
         let mut next_look = 1;
+        let mut average = Average::at(&self);
         let mut linearized = Array2::zeros(self.plan.raw_dim());
         let mut direction = Array2::zeros(self.plan.raw_dim());
         let mut direction_gradient = Array2::zeros(self.plan.raw_dim());
         for iteration in 1..=options.iteration_limit {
             let tolerance = options.relative_gap * self.objective.total().abs();
             if iteration >= next_look {
-                let here = self.gap_at_potentials(problem, &mut linearized, &mut direction);
+                let here = average.bound(problem, &self, &mut linearized, &mut direction);
                 // Each look is at another linearization, and the best of their bounds holds.
-                bound = bound.max(self.objective.total() - here);
-                let is_damped = anchor.share * anchor.curvature > problem.entropy_weight;
+                bound = bound.max(here);
+                let is_damped = anchor.is_damped(problem);
                 let excess = (self.objective.total() - bound) / tolerance;
                 next_look = iteration + if is_damped { pause(excess) } else { 1 };
             }
@@ -104,6 +108,7 @@ impl State {
                 let weight = self.model_weight / found.curvature_step;
                 self = Self::at_entropic_plan(problem, weight, workspace, options)?;
                 anchor = Anchor::at(&self, weight - problem.entropy_weight);
+                average = Average::at(&self);
                 starts_left -= 1;
                 continue;
             }
@@ -133,6 +138,7 @@ impl State {
             }
             has_just_restarted = false;
             self.advance(problem, &found, direction.view(), direction_gradient.view(), options);
+            average.add(&self, iteration > STRAIGHT_STEPS && anchor.is_damped(problem));
             anchor.advance(problem, &mut direction, &mut direction_gradient);
             if problem.regularization_weight > 0.0 {
                 self.curvature = anchor.curvature / problem.regularization_weight;
@@ -143,21 +149,6 @@ impl State {
         let within = gap <= options.relative_gap * self.objective.total().abs();
         let stop = if within { Stop::Converged } else { Stop::IterationLimit };
         Ok(self.finish(gap, options.iteration_limit, stop))
-    }
-
-    /// The duality gap with the dual value at the potentials of the last direction, which are as good as the
-    /// direction was. The matrices are scratch.
-    fn gap_at_potentials(
-        &self,
-        problem: &GcgProblem<'_>,
-        linearized: &mut Array2<f64>,
-        entries: &mut Array2<f64>,
-    ) -> f64 {
-        self.linearize(problem, 0.0, linearized);
-        let masses = (problem.source_mass, problem.target_mass);
-        let (cost, weight) = (linearized.view(), problem.entropy_weight);
-        let bound = sinkhorn::lower_bound(cost, masses, weight, &self.potentials, entries);
-        self.linearized_objective(problem) - bound
     }
 
     /// Moves the plan to where the search ended.
@@ -193,6 +184,11 @@ impl Anchor {
     fn at(state: &State, curvature: f64) -> Self {
         let (plan, gradient) = (state.plan.clone(), state.gradient.clone());
         Self { plan, gradient, share: 1.0, curvature }
+    }
+
+    /// Whether directions are kept near the anchor by more than the entropy of the problem.
+    fn is_damped(&self, problem: &GcgProblem<'_>) -> bool {
+        self.share * self.curvature > problem.entropy_weight
     }
 
     /// C + η∇Ω_c(y) − θL ln z.
