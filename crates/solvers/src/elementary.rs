@@ -162,25 +162,12 @@ pub fn cost_and_negentropy(plan: &[f64], cost: &[f64]) -> (f64, f64) {
     (total_cost, total_entropy)
 }
 
-/// `linearized = cost + weights · slopes − damping · ln plan`, masses below the normal range counting as the
-/// smallest normal number.
+/// `values -= weight · ln masses`, masses below the normal range counting as the smallest normal number.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-pub fn linearize(
-    linearized: &mut [f64],
-    (cost, slopes, plan): (&[f64], [&[f64]; 2], &[f64]),
-    weights: [f64; 2],
-    damping: f64,
-) {
+pub fn subtract_logarithms(values: &mut [f64], masses: &[f64], weight: f64) {
     const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
-    let terms = cost.iter().zip(slopes[0]).zip(slopes[1]);
-    for (value, ((&cost, &first), &second)) in linearized.iter_mut().zip(terms) {
-        let sum = multiply_add::<FUSED>(weights[0], first, cost);
-        *value = multiply_add::<FUSED>(weights[1], second, sum);
-    }
-    if damping > 0.0 {
-        for (value, &mass) in linearized.iter_mut().zip(plan) {
-            *value -= damping * floored_ln_one::<FUSED>(mass);
-        }
+    for (value, &mass) in values.iter_mut().zip(masses) {
+        *value -= weight * floored_ln_one::<FUSED>(mass);
     }
 }
 

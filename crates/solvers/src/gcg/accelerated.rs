@@ -201,7 +201,7 @@ impl Anchor {
     ) {
         let gradients =
             [(1.0 - self.share, state.gradient.view()), (self.share, self.gradient.view())];
-        write_linearized(problem, gradients, self.plan.view(), damping, linearized);
+        write_linearized(problem, &gradients, self.plan.view(), damping, linearized);
     }
 
     /// Moves to the end of the direction, and leaves in the arguments what it was.

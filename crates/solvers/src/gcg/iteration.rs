@@ -225,14 +225,8 @@ impl State {
         damping: f64,
         linearized: &mut Array2<f64>,
     ) {
-        let gradient = self.gradient.view();
-        write_linearized(
-            problem,
-            [(1.0, gradient), (0.0, gradient)],
-            self.plan.view(),
-            damping,
-            linearized,
-        );
+        let gradient = (1.0, self.gradient.view());
+        write_linearized(problem, &[gradient], self.plan.view(), damping, linearized);
     }
 
     /// The duality gap of the generalized conditional gradient: the linearized objective at the plan minus a

@@ -4,24 +4,28 @@
 use ndarray::{Array2, ArrayView2};
 
 use super::{GcgProblem, Objective};
-use crate::elementary::{cost_and_negentropy, linearize};
-use crate::loops::{dot, mix};
+use crate::elementary::{cost_and_negentropy, subtract_logarithms};
+use crate::loops::{dot, mix, scale_and_accumulate};
 use crate::rows::entries;
 
-/// C + η Σ weight · G − τ ln γ, for two gradients G with their weights.
+/// C + η Σ weight · G − τ ln γ, for gradients G with their weights.
 pub(super) fn write_linearized(
     problem: &GcgProblem<'_>,
-    gradients: [(f64, ArrayView2<'_, f64>); 2],
+    gradients: &[(f64, ArrayView2<'_, f64>)],
     plan: ArrayView2<'_, f64>,
     damping: f64,
     linearized: &mut Array2<f64>,
 ) {
-    let weights = gradients.map(|(weight, _)| problem.regularization_weight * weight);
     for (row, mut linearized) in linearized.rows_mut().into_iter().enumerate() {
         let Some(linearized) = linearized.as_slice_mut() else { continue };
-        let slopes = [&gradients[0].1, &gradients[1].1].map(|gradient| entries(gradient.row(row)));
-        let (cost, plan) = (entries(problem.cost.row(row)), entries(plan.row(row)));
-        linearize(linearized, (&cost, [&slopes[0], &slopes[1]], &plan), weights, damping);
+        linearized.copy_from_slice(&entries(problem.cost.row(row)));
+        for (weight, gradient) in gradients {
+            let weight = problem.regularization_weight * weight;
+            scale_and_accumulate(&entries(gradient.row(row)), weight, linearized);
+        }
+        if damping > 0.0 {
+            subtract_logarithms(linearized, &entries(plan.row(row)), damping);
+        }
     }
 }
 
