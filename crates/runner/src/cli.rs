@@ -26,6 +26,8 @@ pub enum Command {
     /// Lists, downloads and summarises the data sets
     Data(DataArguments),
     /// Adapts your own samples and prints a JSON report
+    #[command(allow_negative_numbers = true)]
+    // What is wrong with them is for the solvers to say.
     Adapt(AdaptArguments),
     /// Makes the tables of folders of results again, from their stores
     Tables {

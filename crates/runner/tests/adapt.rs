@@ -163,7 +163,7 @@ fn bad_arguments_are_answered_with_a_sentence() {
         (&["--method", "ot-it"][..], "ot-it needs --lambda"),
         (&["--method", "ot-gl", "--lambda", "1"], "ot-gl needs --eta"),
         (&["--method", "ot-it", "--lambda", "0"], "lambda = 0 is not allowed"),
-        (&["--method", "ot-gl", "--lambda", "1", "--eta=-1"], "eta = -1 is not allowed"),
+        (&["--method", "ot-gl", "--lambda", "1", "--eta", "-1"], "eta = -1 is not allowed"),
         (&["--method", "ot-exact", "--gap", "0"], "it is a positive number"),
         (&["--method", "ot-exact", "--plan", "plan.txt"], "ends in .npy or .csv"),
         (&["--method", "ot-exact", "--target-labels", "ys.npy"], "there are 24 labels"),
