@@ -16,7 +16,7 @@ use solvers::gcg::{GcgOptions, GcgProblem, Objective, solve_gcg};
 use solvers::group_lasso::{
     GroupLassoOptions, GroupLassoProblem, GroupLassoWorkspace, solve_group_lasso,
 };
-use solvers::lp_l1::{LpL1Options, LpL1Problem, solve_lp_l1};
+use solvers::lp_l1::{LpL1Options, LpL1Problem, LpL1Start, solve_lp_l1};
 use solvers::mapping::barycentric_map;
 use solvers::marginals::uniform_mass;
 use solvers::regularizers::{Laplacian, LpL1};
@@ -65,8 +65,13 @@ struct Transport {
     duality_gap: f64,
 }
 
-/// Adapts a source to a target, writes what was asked for and prints the report.
+/// Adapts a source to a target, writes what was asked for and prints the report. On a thread of the pool: from outside,
+/// each part of a solve would change threads twice.
 pub fn run(arguments: &AdaptArguments) -> Result<()> {
+    rayon::scope(|_| adapt(arguments))
+}
+
+fn adapt(arguments: &AdaptArguments) -> Result<()> {
     let input = Input::read(arguments)?;
     let cost = cost_matrix(input.source.features(), input.target.view(), arguments.cost.into())?;
     let cost = normalize_cost(cost, arguments.normalize.into())?;
@@ -338,6 +343,7 @@ fn lp_l1(problem: &LpL1Problem<'_>, entropy_weight: f64, relative_gap: f64) -> R
         &mut workspace,
         &entropic::Options { tolerance, ..entropic::Options::default() },
     )?;
+    let start = LpL1Start::new(problem.regularizer, &start)?;
     let solution = solve_lp_l1(problem, &start, &mut workspace, &options)?;
     Ok(Transport {
         plan: solution.plan,

@@ -9,6 +9,8 @@ mod curvature;
 mod feasibility;
 mod kernel;
 mod kernels;
+mod list;
+mod matrix;
 mod options;
 mod problem;
 mod projection;
@@ -22,7 +24,8 @@ use crate::stop::Stop;
 use ascent::{Ascent, AscentEnd};
 use continuation::Continuation;
 use kernel::Kernel;
-use problem::Problem;
+
+pub(crate) use problem::{ClassPenalty, Problem};
 
 pub use options::{Options, Potentials, Solution};
 
@@ -56,15 +59,15 @@ pub fn solve(
         }
         None => Continuation::cold(ascent, &problem, entropy_weight),
     };
-    let zeros = last_zeros(&problem, None);
-    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options, zeros))
+    let room = |kernel: &mut Kernel| kernel.give_memory(problem.shape());
+    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options, room))
 }
 
-/// Solves one problem from potentials that `start` gives for a weight: for λ, and where those do not serve for
-/// larger ones. The memory of `recycled`, a plan that is no longer needed, serves for the new one.
+/// Solves one problem, perhaps with penalties, from potentials that `start` gives for a weight: for λ, and where those do
+/// not serve for larger ones. `recycled` is a plan that is no longer needed, whose memory serves for the kernel and the
+/// new plan. The objective that is returned is that without penalties, the dual value that with them.
 pub(crate) fn solve_from(
-    cost: ArrayView2<'_, f64>,
-    (source_mass, target_mass): (&[f64], &[f64]),
+    problem: &Problem<'_>,
     entropy_weight: f64,
     start: &mut dyn FnMut(f64) -> Result<Potentials>,
     recycled: Option<Array2<f64>>,
@@ -72,15 +75,16 @@ pub(crate) fn solve_from(
     options: &Options,
 ) -> Result<Solution> {
     check(&[entropy_weight], options)?;
-    let problem = Problem::new(cost, source_mass, target_mass)?;
     let ascent = &mut workspace.ascent;
-    ascent.resize(&problem);
-    let mut start =
-        |ascent: &mut Ascent, weight| load_warm_start(ascent, &problem, &start(weight)?);
+    if let Some(plan) = recycled {
+        ascent.kernel.take_memory(plan);
+    }
+    ascent.resize(problem);
+    let mut start = |ascent: &mut Ascent, weight| load_warm_start(ascent, problem, &start(weight)?);
     let mut continuation =
-        Continuation::warm(ascent, &problem, entropy_weight, &mut start, options)?;
-    let zeros = last_zeros(&problem, recycled);
-    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options, zeros))
+        Continuation::warm(ascent, problem, entropy_weight, &mut start, options)?;
+    let room = |kernel: &mut Kernel| kernel.give_memory(problem.shape());
+    Ok(solution_at(&mut continuation, ascent, problem, entropy_weight, options, room))
 }
 
 /// Solves the same problem for several λ, from the largest to the smallest, and returns the
@@ -104,8 +108,9 @@ pub fn solve_path(
     let mut solutions: Vec<(usize, Solution)> = Vec::with_capacity(order.len());
     for index in order {
         let weight = entropy_weights[index];
-        let zeros = |_: &mut Kernel| Array2::zeros(problem.shape());
-        let solution = solution_at(&mut continuation, ascent, &problem, weight, options, zeros);
+        // The next λ needs the kernel.
+        let room = |_: &mut Kernel| Array2::zeros(problem.shape());
+        let solution = solution_at(&mut continuation, ascent, &problem, weight, options, room);
         solutions.push((index, solution));
     }
     solutions.sort_by_key(|(index, _)| *index);
@@ -156,14 +161,14 @@ fn load_warm_start(
     Ok(())
 }
 
-/// Solves at a λ and projects into the zeros that `zeros` makes, perhaps of the kernel.
+/// Solves at a λ and projects into what `room` makes, perhaps of the kernel.
 fn solution_at(
     continuation: &mut Continuation,
     ascent: &mut Ascent,
     problem: &Problem<'_>,
     entropy_weight: f64,
     options: &Options,
-    zeros: impl FnOnce(&mut Kernel) -> Array2<f64>,
+    room: impl FnOnce(&mut Kernel) -> Array2<f64>,
 ) -> Solution {
     let before = continuation.iterations;
     let stop = match continuation.descend(ascent, problem, entropy_weight, options) {
@@ -172,7 +177,7 @@ fn solution_at(
         AscentEnd::Stalled => Stop::Stalled,
     };
     continuation.iterations = ascent.iterations;
-    let plan = zeros(&mut ascent.kernel);
+    let plan = room(&mut ascent.kernel);
     let projected = projection::project(&ascent.kernel, problem, entropy_weight, plan);
     Solution {
         entropy_weight,
@@ -184,20 +189,5 @@ fn solution_at(
         potentials: projected.potentials,
         iterations: ascent.iterations - before,
         stop,
-    }
-}
-
-/// Zeros for the last plan of a problem. Without a plan to recycle they take the memory of the kernel, which is not
-/// needed any more: another one costs no more than another plan would.
-fn last_zeros(
-    problem: &Problem<'_>,
-    recycled: Option<Array2<f64>>,
-) -> impl FnOnce(&mut Kernel) -> Array2<f64> {
-    let shape = problem.shape();
-    move |kernel| {
-        let recycled = recycled.filter(|plan| plan.dim() == shape);
-        let mut plan = recycled.unwrap_or_else(|| kernel.give_memory(shape));
-        plan.fill(0.0);
-        plan
     }
 }

@@ -14,6 +14,7 @@ mod loops;
 pub mod lp_l1;
 pub mod mapping;
 pub mod marginals;
+mod parts;
 mod product;
 mod regularizer;
 pub mod regularizers;

@@ -14,7 +14,7 @@ mod coarse;
 use ndarray::{Array2, ArrayView2};
 
 use crate::checks::{check_length, check_weight};
-use crate::entropic::{self, Potentials, Workspace};
+use crate::entropic::{self, ClassPenalty, Potentials, Workspace};
 use crate::error::Result;
 use crate::gcg::Objective;
 use crate::marginals::masses_of;
@@ -86,36 +86,59 @@ pub struct LpL1Solution {
     pub marginal_error: f64,
 }
 
-/// Minimizes the objective from its entropic plan, which is what decides between local minima: `start` is the solution
-/// of the entropic problem with the same cost and masses, and λ is its.
+/// What is known of the entropic plan that a solve starts at, without the plan itself.
+#[derive(Debug, Clone)]
+pub struct LpL1Start {
+    entropy_weight: f64,
+    potentials: Potentials,
+    /// ‖γ(I_cl, j)‖₁.
+    masses: Array2<f64>,
+    transport_cost: f64,
+    entropy: f64,
+    marginal_error: f64,
+}
+
+impl LpL1Start {
+    /// At the solution of the entropic problem with the same cost and masses; λ is its.
+    pub fn new(regularizer: &LpL1, solution: &entropic::Solution) -> Result<Self> {
+        let labels = regularizer.class_of_row().len();
+        let rows = solution.plan.nrows();
+        check_length("the labels of the regularizer", labels, "the rows of start", rows)?;
+        Ok(Self {
+            entropy_weight: solution.entropy_weight,
+            potentials: solution.potentials.clone(),
+            masses: regularizer.group_masses(solution.plan.view()),
+            transport_cost: solution.transport_cost,
+            entropy: solution.objective - solution.transport_cost,
+            marginal_error: solution.marginal_error,
+        })
+    }
+}
+
+/// Minimizes the objective from its entropic plan, which is what decides between local minima.
 pub fn solve_lp_l1(
     problem: &LpL1Problem<'_>,
-    start: &entropic::Solution,
+    start: &LpL1Start,
     workspace: &mut Workspace,
     options: &LpL1Options,
 ) -> Result<LpL1Solution> {
-    let &LpL1Problem { cost, regularizer, regularization_weight, .. } = problem;
+    let &LpL1Problem { regularizer, regularization_weight, .. } = problem;
+    let cost = problem.cost.view();
+    let entropy_weight = start.entropy_weight;
     check_weight("eta", regularization_weight)?;
     let (source_mass, target_mass) = masses_of(cost, problem.source_mass, problem.target_mass)?;
-    let labels = regularizer.classes().iter().map(Vec::len).sum();
-    check_length("the labels of the regularizer", labels, "the rows of cost", cost.nrows())?;
-    check_length("the rows of start", start.plan.nrows(), "cost", cost.nrows())?;
-    check_length("the columns of start", start.plan.ncols(), "cost", cost.ncols())?;
+    let classes = regularizer.class_of_row();
+    check_length("the labels of the regularizer", classes.len(), "the rows of cost", cost.nrows())?;
+    check_length("the columns of start", start.masses.ncols(), "cost", cost.ncols())?;
+    let (found, expected) = (start.masses.nrows(), regularizer.classes().len());
+    check_length("the classes of start", found, "the classes of the regularizer", expected)?;
     let masses = (source_mass.as_slice(), target_mass.as_slice());
-    let problem = &LpL1Problem {
-        cost: cost.view(),
-        source_mass: masses.0,
-        target_mass: masses.1,
-        regularizer,
-        regularization_weight,
-    };
-    let mut coarse = Coarse::new(problem.cost, regularizer.classes(), masses);
-    let mut reweighted = Array2::zeros(cost.raw_dim());
+    let unweighted = entropic::Problem::new(cost, masses.0, masses.1)?;
+    let mut coarse = Coarse::new(cost, regularizer.classes(), masses);
     let mut iterate = Iterate::at_start(problem, start);
     let mut marginal_error = start.marginal_error;
     let mut largest_error = LARGEST_MARGINAL_ERROR;
     let mut iterations = 0;
-    let mut spare = None;
     let mut progress = Progress::default();
     let (duality_gap, stop) = loop {
         let linearized = iterate.linearized_objective(problem);
@@ -123,7 +146,7 @@ pub fn solve_lp_l1(
         let tolerance = options.relative_gap * total.abs();
         let largest_gain = options.remaining_gain * total.abs().max(f64::MIN_POSITIVE);
         let penalty = regularization_weight * &iterate.slopes;
-        let shifted = coarse.shift(&iterate.potentials, &penalty, start.entropy_weight)?;
+        let shifted = coarse.shift(&iterate.potentials, &penalty, entropy_weight)?;
         let gap = linearized - shifted.dual_objective;
         if gap <= tolerance && progress.left() <= largest_gain {
             break (gap, Stop::Converged);
@@ -131,46 +154,48 @@ pub fn solve_lp_l1(
         if iterations == options.iteration_limit {
             break (gap, Stop::IterationLimit);
         }
-        reweight(problem, &penalty, &mut reweighted);
         let tolerance_of_marginals = (DIRECTION_ACCURACY * gap / total.abs())
             .min(largest_error)
             .max(options.entropic.tolerance);
         let next = entropic::solve_from(
-            reweighted.view(),
-            masses,
-            start.entropy_weight,
+            &unweighted.reweighted(ClassPenalty { classes, values: &penalty }),
+            entropy_weight,
             &mut |weight| {
-                if weight == start.entropy_weight {
+                if weight == entropy_weight {
                     return Ok(shifted.potentials.clone());
                 }
                 Ok(coarse.shift(&iterate.potentials, &penalty, weight)?.potentials)
             },
-            spare.take(),
+            iterate.plan.take(),
             workspace,
             &entropic::Options { tolerance: tolerance_of_marginals, ..options.entropic },
         )?;
         let gap = gap.min(linearized - next.dual_objective);
-        if gap <= tolerance && progress.left() <= largest_gain {
-            break (gap, Stop::Converged);
-        }
         marginal_error = marginal_error.max(next.marginal_error);
-        let next = Iterate::at(problem, next, &iterate);
+        let next = Iterate::at(problem, next, penalty);
         if next.objective.total() < total {
             progress.add(total - next.objective.total());
-            spare = std::mem::replace(&mut iterate, next).plan;
+            iterate = next;
             iterations += 1;
-        } else if tolerance_of_marginals > options.entropic.tolerance {
-            // What a rough solution gains is lost again in its projection.
-            spare = next.plan;
-            largest_error = options.entropic.tolerance;
-        } else {
-            // Nothing was left after all, if the gap is small.
-            break (gap, if gap <= tolerance { Stop::Converged } else { Stop::Stalled });
+            continue;
         }
+        if gap <= tolerance {
+            // Nothing was left after all.
+            break (gap, Stop::Converged);
+        }
+        if tolerance_of_marginals <= options.entropic.tolerance {
+            break (gap, Stop::Stalled);
+        }
+        // What a rough solution gains is lost again in its projection.
+        largest_error = options.entropic.tolerance;
+    };
+    let plan = match iterate.plan.take() {
+        Some(plan) => plan,
+        None => iterate.plan_again(&unweighted, classes, entropy_weight, workspace, options)?,
     };
     Ok(LpL1Solution {
-        entropy_weight: start.entropy_weight,
-        plan: iterate.plan.unwrap_or_else(|| start.plan.clone()),
+        entropy_weight,
+        plan,
         potentials: iterate.potentials,
         objective: iterate.objective,
         duality_gap,
@@ -205,9 +230,11 @@ impl Progress {
 
 /// Where the iteration stands.
 struct Iterate {
-    /// None at the start, whose plan is not copied before it is known to be the answer.
+    /// None where its memory serves for something else, and at the start: see `plan_again`.
     plan: Option<Array2<f64>>,
+    /// Of the entropic problem that the plan solves, with this penalty; the one of the start has none.
     potentials: Potentials,
+    penalty: Option<Array2<f64>>,
     /// ‖γ(I_cl, j)‖₁ and ∂Ω there.
     masses: Array2<f64>,
     slopes: Array2<f64>,
@@ -216,26 +243,23 @@ struct Iterate {
 
 impl Iterate {
     /// At the plan of the entropic problem.
-    fn at_start(problem: &LpL1Problem<'_>, start: &entropic::Solution) -> Self {
-        let masses = problem.regularizer.group_masses(start.plan.view());
-        let entropy = start.objective - start.transport_cost;
-        let potentials = start.potentials.clone();
-        Self::new(problem, None, potentials, masses, (start.transport_cost, entropy))
+    fn at_start(problem: &LpL1Problem<'_>, start: &LpL1Start) -> Self {
+        let terms = (start.transport_cost, start.entropy);
+        Self::new(problem, (None, start.potentials.clone()), None, start.masses.clone(), terms)
     }
 
-    /// At the plan of an entropic problem, reweighted by the slopes of the iterate before.
-    fn at(problem: &LpL1Problem<'_>, solution: entropic::Solution, before: &Self) -> Self {
+    /// At the plan of an entropic problem with a penalty.
+    fn at(problem: &LpL1Problem<'_>, solution: entropic::Solution, penalty: Array2<f64>) -> Self {
         let masses = problem.regularizer.group_masses(solution.plan.view());
-        let penalty = problem.regularization_weight * inner_product(&masses, &before.slopes);
-        let entropy = solution.objective - solution.transport_cost;
-        let terms = (solution.transport_cost - penalty, entropy);
-        Self::new(problem, Some(solution.plan), solution.potentials, masses, terms)
+        let terms = (solution.transport_cost, solution.objective - solution.transport_cost);
+        let found = (Some(solution.plan), solution.potentials);
+        Self::new(problem, found, Some(penalty), masses, terms)
     }
 
     fn new(
         problem: &LpL1Problem<'_>,
-        plan: Option<Array2<f64>>,
-        potentials: Potentials,
+        (plan, potentials): (Option<Array2<f64>>, Potentials),
+        penalty: Option<Array2<f64>>,
         masses: Array2<f64>,
         (transport, entropy): (f64, f64),
     ) -> Self {
@@ -243,6 +267,7 @@ impl Iterate {
         Self {
             plan,
             potentials,
+            penalty,
             slopes: masses.mapv(|mass| regularizer.slope_at(mass)),
             objective: Objective {
                 transport,
@@ -253,21 +278,31 @@ impl Iterate {
         }
     }
 
+    /// The plan, from its potentials. Two plans at a time would be half as much memory again for a step that is rarely
+    /// taken back.
+    fn plan_again(
+        &self,
+        unweighted: &entropic::Problem<'_>,
+        classes: &[usize],
+        entropy_weight: f64,
+        workspace: &mut Workspace,
+        options: &LpL1Options,
+    ) -> Result<Array2<f64>> {
+        let mut solve = |problem: &entropic::Problem<'_>| {
+            let start = &mut |_| Ok(self.potentials.clone());
+            entropic::solve_from(problem, entropy_weight, start, None, workspace, &options.entropic)
+        };
+        let solution = match &self.penalty {
+            Some(values) => solve(&unweighted.reweighted(ClassPenalty { classes, values }))?,
+            None => solve(unweighted)?,
+        };
+        Ok(solution.plan)
+    }
+
     /// ⟨γ, C + η ∂Ω(γ)⟩ + λ Σ γ ln γ at the plan.
     fn linearized_objective(&self, problem: &LpL1Problem<'_>) -> f64 {
         let slope = inner_product(&self.masses, &self.slopes);
         self.objective.transport + self.objective.entropy + problem.regularization_weight * slope
-    }
-}
-
-/// C + η ∂Ω.
-fn reweight(problem: &LpL1Problem<'_>, penalty: &Array2<f64>, reweighted: &mut Array2<f64>) {
-    reweighted.assign(&problem.cost);
-    for (rows, penalty) in problem.regularizer.classes().iter().zip(penalty.rows()) {
-        for &row in rows {
-            let mut costs = reweighted.row_mut(row);
-            costs += &penalty;
-        }
     }
 }
 

@@ -1,10 +1,16 @@
-//! Matrix products on one core, by the kernels of `faer`, which use the widest vectors of the machine.
+//! Matrix products by the kernels of `faer`, which use the widest vectors of the machine. Threads take panels of rows, whose
+//! size depends on the matrices alone, and so do the digits.
 
 use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+/// Rows that are worth another thread, which has to pack the other factor once more.
+const ROWS_OF_A_PANEL: usize = 512;
+/// The panels of a triangle are not alike, and smaller ones share it more evenly.
+const ROWS_OF_A_TRIANGULAR_PANEL: usize = 256;
 
 /// `left · right`.
 pub(crate) fn product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> Array2<f64> {
@@ -21,12 +27,19 @@ pub(crate) fn write_product(
     accumulate: Accum,
     output: &mut Array2<f64>,
 ) {
-    let (rows, columns) = output.dim();
+    let columns = output.ncols();
     if let (Some(left), Some(right), Some(output)) =
         (whole(left), whole(right), output.as_slice_mut())
     {
-        let output = MatMut::from_row_major_slice_mut(output, rows, columns);
-        matmul(output, accumulate, left, right, weight, Par::Seq);
+        let panels = (left.nrows() / ROWS_OF_A_PANEL).next_power_of_two();
+        let of_a_panel = left.nrows().div_ceil(panels);
+        let panels = output.par_chunks_mut((of_a_panel * columns).max(1));
+        panels.enumerate().for_each(|(panel, output)| {
+            let rows = output.len() / columns;
+            let output = MatMut::from_row_major_slice_mut(output, rows, columns);
+            let left = left.subrows(panel * of_a_panel, rows);
+            matmul(output, accumulate, left, right, weight, Par::Seq);
+        });
     } else {
         let keep = if matches!(accumulate, Accum::Add) { 1.0 } else { 0.0 };
         general_mat_mul(weight, &left, &right, keep, output);
@@ -40,17 +53,14 @@ pub(crate) fn gram(matrix: &Array2<f64>) -> Array2<f64> {
     let (Some(factor), Some(values)) = (whole(matrix.view()), gram.as_slice_mut()) else {
         return matrix.dot(&matrix.t());
     };
-    triangular_matmul(
-        MatMut::from_row_major_slice_mut(values, size, size),
-        BlockStructure::TriangularLower,
-        Accum::Replace,
-        factor,
-        BlockStructure::Rectangular,
-        factor.transpose(),
-        BlockStructure::Rectangular,
-        1.0,
-        Par::Seq,
-    );
+    let of_a_panel = ROWS_OF_A_TRIANGULAR_PANEL;
+    values.par_chunks_mut((of_a_panel * size).max(1)).enumerate().for_each(|(panel, values)| {
+        let (first, rows) = (panel * of_a_panel, values.len() / size);
+        let end = first + rows;
+        let output = MatMut::from_row_major_slice_mut(values, rows, size).subcols_mut(0, end);
+        let (left, right) = (factor.subrows(first, rows), factor.subrows(0, end).transpose());
+        matmul(output, Accum::Replace, left, right, 1.0, Par::Seq);
+    });
     for row in 0..size {
         for column in 0..row {
             gram[[column, row]] = gram[[row, column]];

@@ -4,23 +4,27 @@
 /// Missing mass below this is rounding; spreading it would fill the zeros of a sparse plan.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// What each source and each target sample lacks.
+/// What the target samples lack.
 pub(crate) struct Remainder {
-    source: Vec<f64>,
     target: Vec<f64>,
     total: f64,
 }
 
 impl Remainder {
-    pub(crate) fn new(source: Vec<f64>, target: Vec<f64>) -> Self {
-        let total = source.iter().sum::<f64>().max(target.iter().sum());
-        Self { source, target, total }
+    pub(crate) fn new(target: Vec<f64>) -> Self {
+        let total = target.iter().sum();
+        Self { target, total }
     }
 
-    /// Adds the share of a source sample to its row of the plan.
-    pub(crate) fn add_to(&self, source: usize, row: &mut [f64], costs: &[f64]) {
-        let share = self.source[source] / self.total;
-        if !(share > 0.0 && self.total > NEGLIGIBLE) {
+    /// Whether it is rounding.
+    pub(crate) fn is_negligible(&self) -> bool {
+        self.total <= NEGLIGIBLE
+    }
+
+    /// Adds its share to the row of a source sample that lacks so much.
+    pub(crate) fn add_to(&self, lack: f64, row: &mut [f64], costs: &[f64]) {
+        let share = lack / self.total;
+        if self.is_negligible() || !(share > 0.0) {
             return;
         }
         for ((mass, &cost), target) in row.iter_mut().zip(costs).zip(&self.target) {

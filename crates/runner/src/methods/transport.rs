@@ -12,7 +12,7 @@ use solvers::group_lasso::{
     GroupLassoOptions, GroupLassoProblem, GroupLassoSolution, GroupLassoWorkspace,
     solve_group_lasso_path,
 };
-use solvers::lp_l1::{LpL1Options, LpL1Problem, solve_lp_l1};
+use solvers::lp_l1::{LpL1Options, LpL1Problem, LpL1Start, solve_lp_l1};
 use solvers::mapping::{Barycenter, barycentric_map};
 use solvers::marginals::uniform_mass;
 use solvers::regularizers::{Laplacian, LpL1, Quadratic};
@@ -250,6 +250,8 @@ pub fn lp_l1(
         &entropic::Options::default(),
     )?;
     let regularizer = LpL1::new(&problem.source.labels);
+    let starts = (starts.iter().map(|start| LpL1Start::new(&regularizer, start)))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut outcomes = Vec::with_capacity(points.len());
     for ((_, places), start) in by_lambda.into_iter().zip(starts) {
         for place in places {

@@ -41,13 +41,7 @@ impl Candidates {
     }
 
     /// Lists the pairs that matter at this potential, and those that may soon.
-    pub(super) fn list(
-        &mut self,
-        problem: &Problem<'_>,
-        potential: &[f64],
-        depth: f64,
-        slacks: &mut [f64],
-    ) {
+    pub(super) fn list(&mut self, problem: &Problem<'_>, potential: &[f64], depth: f64) {
         let (outer, inner) = (problem.outer_len(), problem.inner_len());
         self.reach = FORESIGHT * depth;
         self.potential.clear();
@@ -56,6 +50,7 @@ impl Candidates {
         self.costs.clear();
         self.row_starts.clear();
         self.row_starts.push(0);
+        let mut slacks = vec![0.0; BLOCK * inner];
         for first in (0..outer).step_by(BLOCK) {
             let count = BLOCK.min(outer - first);
             let rows = &mut slacks[..count * inner];
@@ -110,7 +105,7 @@ impl Candidates {
 mod tests {
     use ndarray::Array2;
 
-    use super::{BLOCK, Candidates, Problem};
+    use super::{Candidates, Problem};
 
     /// What a list promises, for potentials on both sides of what it covers.
     #[test]
@@ -120,7 +115,7 @@ mod tests {
         let (depth, inner) = (1.0, problem.inner_len());
         let listed_at: Vec<f64> = (0..inner).map(|i| (i % 3) as f64 / 4.0).collect();
         let mut candidates = Candidates::default();
-        candidates.list(&problem, &listed_at, depth, &mut vec![0.0; BLOCK * inner]);
+        candidates.list(&problem, &listed_at, depth);
         assert!(candidates.columns.len() < cost.len());
         let mut verdicts = Vec::new();
         for size in [0.0, 0.1, 0.2, 0.5, 3.0] {

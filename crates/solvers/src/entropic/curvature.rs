@@ -4,8 +4,9 @@
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
 
 use super::kernel::Kernel;
 use super::sparse_factor::SparseFactor;
@@ -15,6 +16,9 @@ use crate::loops::dot;
 const SWEEPS_PER_SPARSE_FACTOR: usize = 20;
 /// Most sweeps with a sparse factor before the dense one is the better choice.
 const SPARSE_SWEEPS: usize = 60;
+
+/// Columns of the curvature that are worth another thread.
+const PANEL: usize = 256;
 
 #[derive(Default)]
 pub(super) struct Curvature {
@@ -174,17 +178,7 @@ impl Curvature {
         } else {
             let outer = kernel.outer_scaling.len();
             let weights = MatRef::from_column_major_slice(&kernel.values, inner, outer);
-            matmul(
-                MatMut::from_column_major_slice_mut(&mut self.matrix, inner, inner),
-                BlockStructure::TriangularLower,
-                Accum::Replace,
-                weights,
-                BlockStructure::Rectangular,
-                weights.transpose(),
-                BlockStructure::Rectangular,
-                -1.0,
-                Par::Seq,
-            );
+            subtract_products(weights, &mut self.matrix);
         }
         self.complete_laplacian(masses, damping);
         let scratch = self.scratch.get_or_insert_with(|| {
@@ -252,4 +246,17 @@ impl Curvature {
             *x -= mean;
         }
     }
+}
+
+/// The lower triangle of −WᵀW, column by column, by panels of columns; above the diagonal is whatever comes of that.
+fn subtract_products(weights: MatRef<'_, f64>, matrix: &mut [f64]) {
+    let inner = weights.nrows();
+    matrix.par_chunks_mut(PANEL * inner).enumerate().for_each(|(panel, columns)| {
+        let (first, width) = (panel * PANEL, columns.len() / inner);
+        let below = MatMut::from_column_major_slice_mut(columns, inner, width)
+            .subrows_mut(first, inner - first);
+        let rows = weights.subrows(first, inner - first);
+        let right = weights.subrows(first, width).transpose();
+        matmul(below, Accum::Replace, rows, right, -1.0, Par::Seq);
+    });
 }

@@ -1,18 +1,16 @@
 //! The Gibbs kernel at the current potentials: the plan whose outer marginal is exact.
 //! With `q_j` the softmax of `(f - c_j)/λ` it stores `W_j = √b_j · q_j`, so that the plan is
 //! `γ_j = √b_j · W_j` and the curvature of the semi-dual is `diag(r) - WᵀW`. Once most entries
-//! vanish only the others are kept. It takes no steps: see `ascent`.
+//! vanish only the others are kept (see `matrix` and `list`). It takes no steps: see `ascent`.
 
 use ndarray::Array2;
 
 use super::candidates::Candidates;
-use super::kernels::{accumulate_spread, count_above};
 use super::problem::{BLOCK, Problem};
-use crate::elementary::exp_shifted;
-use crate::loops::{accumulate_and_scale, accumulate_four, dot, dot_four, scale_by};
+use crate::parts::rows_of_a_part;
 
 /// Entries below exp(-42) of the largest of their row cannot change a marginal in the digits of f64.
-const NEGLIGIBLE_EXPONENT: f64 = 42.0;
+pub(super) const NEGLIGIBLE_EXPONENT: f64 = 42.0;
 /// A kernel with fewer entries than 1/8 is kept as a list; denser ones are faster as a matrix.
 const SPARSE_DIVISOR: usize = 8;
 /// Matrices of this order are factored in no time.
@@ -26,10 +24,14 @@ pub(super) struct Kernel {
     pub(super) row_starts: Vec<usize>,
     pub(super) is_sparse: bool,
     /// How many entries the last evaluation kept, of this or of an earlier problem of the same size.
-    kept: usize,
+    pub(super) kept: usize,
     size: (usize, usize),
-    /// Potential of the inner side at which `values` was computed.
+    pub(super) rows_of_a_part: usize,
+    /// λ of the last evaluation.
+    entropy_weight: f64,
+    /// Potential of the inner side at which `values` was computed, and of a matrix that of the outer side.
     pub(super) potential: Vec<f64>,
+    pub(super) outer_potential: Vec<f64>,
     /// Logarithm of the multiplicative change of the inner side since then.
     pub(super) log_scaling: Vec<f64>,
     /// The part of that change which `values` does not contain yet, and its outer counterpart.
@@ -38,8 +40,7 @@ pub(super) struct Kernel {
     /// Inner marginal of the current plan.
     pub(super) marginal: Vec<f64>,
     product: Vec<f64>,
-    slacks: Vec<f64>,
-    listed_slacks: Vec<f64>,
+    pub(super) listed_slacks: Vec<f64>,
     /// Of the potential while `is_sparse`.
     pub(super) candidates: Candidates,
 }
@@ -53,7 +54,7 @@ pub(super) struct DualValue {
 
 impl DualValue {
     /// One outer sample's part: its mass times the soft maximum of its slacks.
-    fn subtract(&mut self, mass: f64, largest: f64, rest: f64) {
+    pub(super) fn subtract(&mut self, mass: f64, largest: f64, rest: f64) {
         self.value -= mass * (largest + rest);
         self.magnitude += mass * largest.abs();
     }
@@ -75,9 +76,10 @@ impl Kernel {
         ] {
             vector.resize(inner, 0.0);
         }
-        self.slacks.resize(BLOCK * inner, 0.0);
+        self.rows_of_a_part = rows_of_a_part(outer, inner, BLOCK);
         self.candidates.clear();
         self.outer_scaling.resize(outer, 1.0);
+        self.outer_potential.resize(outer, 0.0);
         self.is_sparse = false;
         if self.size != (outer, inner) {
             self.size = (outer, inner);
@@ -85,21 +87,34 @@ impl Kernel {
         }
     }
 
-    /// A matrix in the memory of the entries, which are lost: of this size if all samples have mass.
+    /// A matrix for a plan in the memory of the entries, which are lost, if that is of its size: zeros if the kernel is a
+    /// list, and whatever was there if it is a matrix.
     pub(super) fn give_memory(&mut self, shape: (usize, usize)) -> Array2<f64> {
         let entries = std::mem::take(&mut self.values);
-        Array2::from_shape_vec(shape, entries).unwrap_or_else(|_| Array2::zeros(shape))
+        let Ok(mut plan) = Array2::from_shape_vec(shape, entries) else {
+            return Array2::zeros(shape);
+        };
+        if self.is_sparse {
+            plan.fill(0.0);
+        }
+        plan
+    }
+
+    /// Takes the memory of a plan for the entries.
+    pub(super) fn take_memory(&mut self, plan: Array2<f64>) {
+        self.values = plan.into_raw_vec_and_offset().0;
     }
 
     /// The potentials of the limit λ → ∞, up to terms that vanish there.
     pub(super) fn start_at_mean_costs(&mut self, problem: &Problem<'_>) {
-        problem.mean_costs(&mut self.potential, &mut self.slacks);
+        problem.mean_costs(&mut self.potential);
         self.kept = self.values.len();
     }
 
     /// Recomputes everything at `potential`, one exponential per pair.
     pub(super) fn evaluate(&mut self, problem: &Problem<'_>, entropy_weight: f64) -> DualValue {
         self.is_sparse = self.kept < problem.outer_len() * problem.inner_len() / SPARSE_DIVISOR;
+        self.entropy_weight = entropy_weight;
         self.log_scaling.fill(0.0);
         self.scaling.fill(1.0);
         self.outer_scaling.fill(1.0);
@@ -120,63 +135,6 @@ impl Kernel {
         total
     }
 
-    fn evaluate_matrix(
-        &mut self,
-        problem: &Problem<'_>,
-        entropy_weight: f64,
-        total: &mut DualValue,
-    ) {
-        let (outer, inner) = (problem.outer_len(), problem.inner_len());
-        self.kept = 0;
-        for first in (0..outer).step_by(BLOCK) {
-            let count = BLOCK.min(outer - first);
-            let masses = &problem.outer_mass[first..first + count];
-            let rows = &mut self.values[first * inner..(first + count) * inner];
-            let maxima = problem.slacks(first, &self.potential, rows);
-            for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima) {
-                let cutoff = largest - NEGLIGIBLE_EXPONENT * entropy_weight;
-                self.kept += count_above(row, cutoff);
-                let sum = exp_shifted(row, largest, 1.0 / entropy_weight);
-                total.subtract(mass, largest, entropy_weight * sum.ln());
-                accumulate_and_scale(row, mass / sum, mass.sqrt() / sum, &mut self.marginal);
-            }
-        }
-    }
-
-    fn evaluate_list(&mut self, problem: &Problem<'_>, entropy_weight: f64, total: &mut DualValue) {
-        let depth = NEGLIGIBLE_EXPONENT * entropy_weight;
-        self.cover(problem, depth);
-        self.kept = 0;
-        let mut slacks = std::mem::take(&mut self.listed_slacks);
-        for (outer, &mass) in problem.outer_mass.iter().enumerate() {
-            let largest = self.candidates.slacks(outer, &self.potential, &mut slacks);
-            let start = self.kept;
-            for (&slack, &column) in slacks.iter().zip(self.candidates.columns_of(outer)) {
-                if slack > largest - depth {
-                    self.values[self.kept] = slack;
-                    self.columns.push(column);
-                    self.kept += 1;
-                }
-            }
-            let row = &mut self.values[start..self.kept];
-            let sum = exp_shifted(row, largest, 1.0 / entropy_weight);
-            total.subtract(mass, largest, entropy_weight * sum.ln());
-            for (value, &column) in row.iter_mut().zip(&self.columns[start..]) {
-                self.marginal[column as usize] += mass / sum * *value;
-                *value *= mass.sqrt() / sum;
-            }
-            self.row_starts.push(self.kept);
-        }
-        self.listed_slacks = slacks;
-    }
-
-    /// Makes sure that all pairs with a slack less than `depth` below the largest are candidates.
-    fn cover(&mut self, problem: &Problem<'_>, depth: f64) {
-        if !self.candidates.cover(&self.potential, depth) {
-            self.candidates.list(problem, &self.potential, depth, &mut self.slacks);
-        }
-    }
-
     /// Whether the plan is kept as a list, of so many samples that a sparse factor is faster than a dense one.
     pub(super) fn is_long_list(&self) -> bool {
         self.is_sparse && self.potential.len() >= FEW_SAMPLES
@@ -189,19 +147,17 @@ impl Kernel {
 
     /// Recomputes both marginals after a change of `scaling`, without exponentials.
     pub(super) fn rescale(&mut self, problem: &Problem<'_>) {
-        let Self { scaling, outer_scaling, product, .. } = self;
-        let (scaling, outer_scaling) = (std::mem::take(scaling), std::mem::take(outer_scaling));
-        let mut product = std::mem::take(product);
-        let mut outer_scaling = outer_scaling;
-        self.pass(&scaling, &mut product, |row, sum| {
+        let scaling = std::mem::take(&mut self.scaling);
+        let mut product = std::mem::take(&mut self.product);
+        self.pass(&scaling, &mut product, |row, sum, outer_scaling| {
             let mass = problem.outer_mass[row];
-            outer_scaling[row] = mass.sqrt() / sum;
+            *outer_scaling = mass.sqrt() / sum;
             mass / sum
         });
         for ((marginal, product), scale) in self.marginal.iter_mut().zip(&product).zip(&scaling) {
             *marginal = product * scale;
         }
-        (self.scaling, self.outer_scaling, self.product) = (scaling, outer_scaling, product);
+        (self.scaling, self.product) = (scaling, product);
     }
 
     /// `image = (diag(r) - WᵀW) x` for the current plan.
@@ -210,10 +166,7 @@ impl Kernel {
         for ((scaled, x), scale) in scaled.iter_mut().zip(x).zip(&self.scaling) {
             *scaled = x * scale;
         }
-        self.pass(&scaled, image, |row, sum| {
-            let scale = self.outer_scaling[row];
-            scale * scale * sum
-        });
+        self.pass(&scaled, image, |_, sum, outer_scaling| *outer_scaling * *outer_scaling * sum);
         for (((image, x), scale), marginal) in
             image.iter_mut().zip(x).zip(&self.scaling).zip(&self.marginal)
         {
@@ -222,55 +175,32 @@ impl Kernel {
         self.product = scaled;
     }
 
-    /// One sweep over W: `output = Σ_j weight(j, W_j · x) W_j`.
-    fn pass(&self, x: &[f64], output: &mut [f64], mut weight: impl FnMut(usize, f64) -> f64) {
+    /// One sweep over W: `output = Σ_j weight(j, W_j · x) W_j`; the weight may depend on the outer scaling, or set it.
+    fn pass(
+        &mut self,
+        x: &[f64],
+        output: &mut [f64],
+        weight: impl Fn(usize, f64, &mut f64) -> f64 + Sync,
+    ) {
+        let mut outer_scaling = std::mem::take(&mut self.outer_scaling);
         output.fill(0.0);
         if self.is_sparse {
-            for (row, bounds) in self.row_starts.windows(2).enumerate() {
-                let columns = &self.columns[bounds[0]..bounds[1]];
-                let values = &self.values[bounds[0]..bounds[1]];
-                let sum = columns.iter().zip(values).map(|(&c, w)| w * x[c as usize]).sum();
-                let factor = weight(row, sum);
-                for (&column, value) in columns.iter().zip(values) {
-                    output[column as usize] += factor * value;
-                }
-            }
-            return;
+            self.pass_over_list(x, &mut outer_scaling, output, weight);
+        } else {
+            self.pass_over_matrix(x, &mut outer_scaling, output, weight);
         }
-        let width = x.len();
-        let mut row = 0;
-        let mut quadruples = self.values.chunks_exact(4 * width);
-        for rows in &mut quadruples {
-            let mut factors = dot_four(rows, x);
-            for factor in &mut factors {
-                *factor = weight(row, *factor);
-                row += 1;
-            }
-            accumulate_four(rows, &factors, output);
-        }
-        for values in quadruples.remainder().chunks_exact(width) {
-            let factor = weight(row, dot(values, x));
-            row += 1;
-            for (output, value) in output.iter_mut().zip(values) {
-                *output += factor * value;
-            }
-        }
+        self.outer_scaling = outer_scaling;
     }
 
     /// Moves the pending scalings into the stored values.
     pub(super) fn absorb_scaling(&mut self) {
         if self.is_sparse {
-            for (bounds, factor) in self.row_starts.windows(2).zip(&self.outer_scaling) {
-                let columns = &self.columns[bounds[0]..bounds[1]];
-                for (value, &column) in self.values[bounds[0]..bounds[1]].iter_mut().zip(columns) {
-                    *value *= factor * self.scaling[column as usize];
-                }
-            }
+            self.absorb_scaling_of_list();
         } else {
-            let rows = self.values.chunks_exact_mut(self.scaling.len());
-            for (row, &factor) in rows.zip(&self.outer_scaling) {
-                scale_by(row, factor, &self.scaling);
-            }
+            self.absorb_scaling_of_matrix();
+        }
+        for (potential, scaling) in self.outer_potential.iter_mut().zip(&self.outer_scaling) {
+            *potential += self.entropy_weight * scaling.ln();
         }
         self.scaling.fill(1.0);
         self.outer_scaling.fill(1.0);
@@ -291,52 +221,11 @@ impl Kernel {
         entropy_weight: f64,
         spread: &mut [f64],
     ) {
-        let inner = problem.inner_len();
-        let inverse_weight = 1.0 / entropy_weight;
         spread.fill(0.0);
-        let mut exponentials = std::mem::take(&mut self.product);
         if self.is_sparse {
-            self.cover(problem, NEGLIGIBLE_EXPONENT * entropy_weight);
-            let mut slacks = std::mem::take(&mut self.listed_slacks);
-            for (outer, &mass) in problem.outer_mass.iter().enumerate() {
-                let largest = self.candidates.slacks(outer, &self.potential, &mut slacks);
-                let exponentials = &mut exponentials[..slacks.len()];
-                exponentials.copy_from_slice(&slacks);
-                let sum = exp_shifted(exponentials, largest, inverse_weight);
-                let mean = dot(exponentials, &slacks) / sum;
-                let weight = mass * inverse_weight / sum;
-                let pairs = self.candidates.columns_of(outer).iter().zip(&slacks);
-                for ((&column, slack), value) in pairs.zip(&*exponentials) {
-                    spread[column as usize] += weight * value * (slack - mean);
-                }
-            }
-            self.listed_slacks = slacks;
+            self.spread_of_list(problem, entropy_weight, spread);
         } else {
-            for first in (0..problem.outer_len()).step_by(BLOCK) {
-                let count = BLOCK.min(problem.outer_len() - first);
-                let rows = &mut self.slacks[..count * inner];
-                let maxima = problem.slacks(first, &self.potential, rows);
-                let masses = &problem.outer_mass[first..];
-                for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima)
-                {
-                    exponentials.copy_from_slice(row);
-                    let sum = exp_shifted(&mut exponentials, largest, inverse_weight);
-                    // −∞ would make the mean NaN; any finite value does, because its weight is zero.
-                    let floor = largest - 1e3 * entropy_weight;
-                    for slack in row.iter_mut() {
-                        *slack = slack.max(floor);
-                    }
-                    let mean = dot(&exponentials, row) / sum;
-                    accumulate_spread(
-                        &exponentials,
-                        row,
-                        mean,
-                        mass * inverse_weight / sum,
-                        spread,
-                    );
-                }
-            }
+            self.spread_of_matrix(problem, entropy_weight, spread);
         }
-        self.product = exponentials;
     }
 }

@@ -2,21 +2,47 @@
 //! The solver eliminates the longer ("outer") marginal in closed form and works on the shorter
 //! ("inner") one; samples without mass are left out here and come back as zeros in the plan.
 
-use ndarray::ArrayView2;
+use std::borrow::Cow;
+use std::ops::Range;
+
+use ndarray::{Array2, ArrayView2, Axis};
+use rayon::prelude::*;
 
 use crate::checks::LARGEST_COST;
 use crate::error::{Error, Result};
-use crate::loops::{dot, slack_and_max};
+use crate::loops::{dot, scale_and_accumulate, slack_and_max};
 use crate::marginals::masses_of;
+use crate::parts::{rows_of_a_part, sum_rows};
+use crate::rows::entries;
 
 use super::feasibility;
-use super::kernels::{RowSummary, accumulate_finite, largest, summarise};
+use super::kernels::{
+    RowSummary, accumulate_finite, largest, subtract, summarise, transposed_slacks,
+};
 
 /// Outer samples that are handled together, so that a transposed cost matrix is read by cache lines.
 pub(super) const BLOCK: usize = 8;
 
-pub(super) struct Problem<'a> {
+/// What is added to the costs of each class of rows, one value a column: a reweighting that takes no other matrix.
+#[derive(Clone, Copy)]
+pub(crate) struct ClassPenalty<'a> {
+    /// The class of each row.
+    pub(crate) classes: &'a [usize],
+    /// Classes × columns, all finite.
+    pub(crate) values: &'a Array2<f64>,
+}
+
+impl<'a> ClassPenalty<'a> {
+    /// What the pairs of a row are charged.
+    pub(super) fn of_row(&self, row: usize) -> &'a [f64] {
+        // An array of ours is contiguous.
+        self.values.index_axis(Axis(0), self.classes[row]).to_slice().unwrap_or_default()
+    }
+}
+
+pub(crate) struct Problem<'a> {
     cost: ArrayView2<'a, f64>,
+    penalty: Option<ClassPenalty<'a>>,
     /// The cost matrix in memory order, when it is contiguous and every sample has mass.
     contiguous: Option<&'a [f64]>,
     /// True when the inner side is the source (the rows of the cost matrix).
@@ -26,13 +52,14 @@ pub(super) struct Problem<'a> {
     pub(super) outer: Vec<usize>,
     pub(super) inner_mass: Vec<f64>,
     pub(super) outer_mass: Vec<f64>,
-    /// Mean finite cost minus the smallest cost: the scale at which λ smooths everything.
+    /// Mean finite cost minus the smallest cost, with penalties at least that: the scale at which λ smooths
+    /// everything.
     pub(super) cost_spread: f64,
     pub(super) has_forbidden_pairs: bool,
 }
 
 impl<'a> Problem<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         cost: ArrayView2<'a, f64>,
         source_mass: &[f64],
         target_mass: &[f64],
@@ -50,6 +77,7 @@ impl<'a> Problem<'a> {
         let every_sample_has_mass = inner.len() * outer.len() == cost.len();
         let problem = Self {
             cost,
+            penalty: None,
             contiguous: cost.to_slice().filter(|_| every_sample_has_mass),
             inner_is_source,
             inner,
@@ -65,12 +93,37 @@ impl<'a> Problem<'a> {
         Ok(problem)
     }
 
+    /// The same problem with costs that are higher by a penalty.
+    pub(crate) fn reweighted<'b>(&'b self, penalty: ClassPenalty<'b>) -> Problem<'b> {
+        let ends =
+            penalty.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |ends, &value| {
+                (ends.0.min(value), ends.1.max(value))
+            });
+        Problem {
+            cost: self.cost.view(),
+            penalty: Some(penalty),
+            contiguous: self.contiguous,
+            inner_is_source: self.inner_is_source,
+            inner: self.inner.clone(),
+            outer: self.outer.clone(),
+            inner_mass: self.inner_mass.clone(),
+            outer_mass: self.outer_mass.clone(),
+            cost_spread: self.cost_spread + (ends.1 - ends.0),
+            has_forbidden_pairs: self.has_forbidden_pairs,
+        }
+    }
+
     pub(super) fn shape(&self) -> (usize, usize) {
         self.cost.dim()
     }
 
-    pub(super) fn cost(&self) -> ArrayView2<'a, f64> {
-        self.cost
+    /// Without penalties.
+    pub(super) fn costs_of_row(&self, row: usize) -> Cow<'a, [f64]> {
+        entries(self.cost.index_axis_move(Axis(0), row))
+    }
+
+    pub(super) fn penalty(&self) -> Option<ClassPenalty<'a>> {
+        self.penalty
     }
 
     pub(super) fn inner_len(&self) -> usize {
@@ -90,15 +143,24 @@ impl<'a> Problem<'a> {
         match self.contiguous {
             Some(costs) if !self.inner_is_source => {
                 let costs = costs[first * width..].chunks_exact(width);
-                for ((row, costs), maximum) in
-                    rows.chunks_exact_mut(width).zip(costs).zip(&mut maxima)
-                {
+                let rows = rows.chunks_exact_mut(width).zip(costs).zip(&mut maxima);
+                for (outer, ((row, costs), maximum)) in rows.enumerate() {
                     *maximum = slack_and_max(costs, potential, row);
+                    if let Some(penalty) = &self.penalty {
+                        *maximum = subtract(row, penalty.of_row(first + outer));
+                    }
                 }
                 return maxima;
             }
             Some(costs) if count == BLOCK => {
-                transposed_slacks(costs, self.outer.len(), first, potential, rows);
+                let maxima = transposed_slacks(costs, (self.outer.len(), first), potential, rows);
+                let Some(penalty) = &self.penalty else { return maxima };
+                for row in 0..width {
+                    let charges = &penalty.of_row(row)[first..first + BLOCK];
+                    for (slot, charge) in charges.iter().enumerate() {
+                        rows[slot * width + row] -= charge;
+                    }
+                }
             }
             _ => {
                 let outer = &self.outer[first..first + count];
@@ -106,7 +168,7 @@ impl<'a> Problem<'a> {
                     for ((slack, potential), &inner) in
                         row.iter_mut().zip(potential).zip(&self.inner)
                     {
-                        *slack = potential - self.cost[self.position(outer, inner)];
+                        *slack = potential - self.cost_at(self.position(outer, inner));
                     }
                 }
             }
@@ -118,24 +180,38 @@ impl<'a> Problem<'a> {
     }
 
     /// Mean finite cost of each inner sample, weighted with the outer masses.
-    pub(super) fn mean_costs(&self, means: &mut [f64], rows: &mut [f64]) {
-        let width = self.inner.len();
+    pub(super) fn mean_costs(&self, means: &mut [f64]) {
+        let (outer, width) = (self.outer.len(), self.inner.len());
+        let rows = (outer, rows_of_a_part(outer, width, BLOCK));
+        means.fill(0.0);
         if let Some(costs) = self.contiguous
-            && self.inner_is_source
             && !self.has_forbidden_pairs
+            && self.penalty.is_none()
         {
             let total: f64 = self.outer_mass.iter().sum();
-            for (mean, costs) in means.iter_mut().zip(costs.chunks_exact(self.outer.len())) {
-                *mean = dot(costs, &self.outer_mass) / total;
+            if self.inner_is_source {
+                for (mean, costs) in means.iter_mut().zip(costs.chunks_exact(outer)) {
+                    *mean = dot(costs, &self.outer_mass);
+                }
+            } else {
+                sum_rows(rows, means, |range, sums| {
+                    for row in range {
+                        let costs = &costs[row * width..(row + 1) * width];
+                        scale_and_accumulate(costs, self.outer_mass[row], sums);
+                    }
+                });
+            }
+            for mean in means {
+                *mean /= total;
             }
             return;
         }
         let zeros = vec![0.0; width];
         let mut weights = vec![0.0; width];
-        means.fill(0.0);
-        for first in (0..self.outer.len()).step_by(BLOCK) {
-            let count = BLOCK.min(self.outer.len() - first);
-            let rows = &mut rows[..count * width];
+        let mut slacks = vec![0.0; BLOCK * width];
+        for first in (0..outer).step_by(BLOCK) {
+            let count = BLOCK.min(outer - first);
+            let rows = &mut slacks[..count * width];
             self.slacks(first, &zeros, rows);
             for (row, &mass) in rows.chunks_exact(width).zip(&self.outer_mass[first..]) {
                 accumulate_finite(row, mass, means, &mut weights);
@@ -156,28 +232,17 @@ impl<'a> Problem<'a> {
     }
 
     pub(super) fn cost_between(&self, outer: usize, inner: usize) -> f64 {
-        self.cost[self.pair(outer, inner)]
+        self.cost_at(self.pair(outer, inner))
+    }
+
+    /// With its penalty.
+    fn cost_at(&self, (row, column): (usize, usize)) -> f64 {
+        let cost = self.cost[(row, column)];
+        self.penalty.map_or(cost, |penalty| cost + penalty.of_row(row)[column])
     }
 
     pub(super) fn is_allowed(&self, outer: usize, inner: usize) -> bool {
         self.cost_between(outer, inner) < f64::INFINITY
-    }
-}
-
-/// A block of columns of the cost matrix, one row for each: reads whole cache lines.
-fn transposed_slacks(
-    costs: &[f64],
-    columns: usize,
-    first: usize,
-    potential: &[f64],
-    rows: &mut [f64],
-) {
-    let width = potential.len();
-    for (position, (costs, potential)) in costs.chunks_exact(columns).zip(potential).enumerate() {
-        let costs = &costs[first..first + BLOCK];
-        for (slot, cost) in costs.iter().enumerate() {
-            rows[slot * width + position] = potential - cost;
-        }
     }
 }
 
@@ -194,16 +259,44 @@ struct CostSummary {
 
 impl CostSummary {
     fn new(cost: ArrayView2<'_, f64>) -> Result<Self> {
-        let mut sum = 0.0;
-        let mut count = 0;
-        let mut smallest = f64::INFINITY;
-        for (row, costs) in cost.outer_iter().enumerate() {
+        let of_a_part = rows_of_a_part(cost.nrows(), cost.ncols(), 1);
+        let parts: Vec<_> = (0..cost.nrows().div_ceil(of_a_part))
+            .into_par_iter()
+            .map(|part| {
+                let first = part * of_a_part;
+                Sums::of_rows(cost, first..cost.nrows().min(first + of_a_part))
+            })
+            .collect();
+        let mut all = Sums { sum: 0.0, count: 0, smallest: f64::INFINITY };
+        for part in parts {
+            let part = part?;
+            all.sum += part.sum;
+            all.count += part.count;
+            all.smallest = all.smallest.min(part.smallest);
+        }
+        let spread = if all.count == 0 { 0.0 } else { all.sum / all.count as f64 - all.smallest };
+        Ok(Self { spread, has_forbidden_pairs: all.count < cost.len() })
+    }
+}
+
+/// Of the finite costs of some rows.
+struct Sums {
+    sum: f64,
+    count: usize,
+    smallest: f64,
+}
+
+impl Sums {
+    fn of_rows(cost: ArrayView2<'_, f64>, rows: Range<usize>) -> Result<Self> {
+        let mut all = Self { sum: 0.0, count: 0, smallest: f64::INFINITY };
+        for row in rows {
+            let costs = cost.row(row);
             // A moderate sum of moderate terms leaves nothing in the row that needs a closer look.
             let is_ordinary = |s: &RowSummary| s.smallest > -LARGEST_COST && s.sum < LARGEST_COST;
             if let Some(summary) = costs.as_slice().map(summarise).filter(is_ordinary) {
-                sum += summary.sum;
-                count += costs.len();
-                smallest = smallest.min(summary.smallest);
+                all.sum += summary.sum;
+                all.count += costs.len();
+                all.smallest = all.smallest.min(summary.smallest);
                 continue;
             }
             for (column, &value) in costs.iter().enumerate() {
@@ -211,13 +304,12 @@ impl CostSummary {
                     return Err(Error::Cost { row, column, value });
                 }
                 if value < f64::INFINITY {
-                    sum += value;
-                    count += 1;
-                    smallest = smallest.min(value);
+                    all.sum += value;
+                    all.count += 1;
+                    all.smallest = all.smallest.min(value);
                 }
             }
         }
-        let spread = if count == 0 { 0.0 } else { sum / count as f64 - smallest };
-        Ok(Self { spread, has_forbidden_pairs: count < cost.len() })
+        Ok(all)
     }
 }

@@ -3,173 +3,184 @@
 //! convergence.
 
 use ndarray::{Array1, Array2};
+use rayon::prelude::*;
 
 use super::kernel::Kernel;
+use super::kernels::subtract;
 use super::options::Potentials;
-use super::problem::{BLOCK, Problem};
+use super::problem::Problem;
 use crate::elementary::{cost_and_negentropy, exp_shifted};
-use crate::loops::{accumulate_and_scale, dot, scale_by};
+use crate::loops::{accumulate_and_scale, dot, scale_by, slack_and_max};
+use crate::parts::{add_all, rows_of_a_part};
 use crate::remainder::Remainder;
-use crate::rows::entries;
 
 pub(super) struct Projected {
     pub(super) plan: Array2<f64>,
     pub(super) potentials: Potentials,
     pub(super) marginal_error: f64,
+    /// Without penalties.
     pub(super) transport_cost: f64,
     pub(super) negentropy: f64,
     pub(super) dual_objective: f64,
 }
 
-/// Projects into `plan`, which is zero.
+/// Projects into `plan`, whose entries are overwritten; for a kernel that is a list they are zero.
 pub(super) fn project(
     kernel: &Kernel,
     problem: &Problem<'_>,
     entropy_weight: f64,
-    plan: Array2<f64>,
+    mut plan: Array2<f64>,
 ) -> Projected {
-    let raw = materialise(kernel, problem, entropy_weight, plan);
-    let mut plan = raw.plan;
-    let (missing_source, missing_target) =
-        by_side(problem, &raw.missing_inner, &raw.missing_outer, 0.0);
-    let remainder = Remainder::new(missing_source.to_vec(), missing_target.to_vec());
-    let (mut transport_cost, mut negentropy) = (0.0, 0.0);
-    let all_costs = problem.cost();
-    let rows = plan.outer_iter_mut().zip(all_costs.outer_iter());
-    for (source, (mut gammas, costs)) in rows.enumerate() {
-        let costs = entries(costs);
-        // A new array is always contiguous.
-        let Some(gammas) = gammas.as_slice_mut() else { continue };
-        remainder.add_to(source, gammas, &costs);
-        let sums = cost_and_negentropy(gammas, &costs);
-        transport_cost += sums.0;
-        negentropy += sums.1;
-    }
-    // The outer marginal of exp((f ⊕ g - C)/λ) is exact, so that the term λ (1 - Σ γ) of the dual
-    // vanishes.
-    let dual_objective = dot(&raw.inner_potential, &problem.inner_mass)
-        + dot(&raw.outer_potential, &problem.outer_mass);
+    let raw = if kernel.is_sparse {
+        write_list(kernel, problem, entropy_weight, &mut plan)
+    } else {
+        write_matrix(kernel, problem, entropy_weight, &mut plan)
+    };
+    let inner_potential = inner_potential(kernel, entropy_weight);
+    let (transport_cost, negentropy) = fill(&mut plan, problem, &raw);
+    let dual_objective = dot(&inner_potential, &problem.inner_mass)
+        + dot(&raw.outer_potential, &problem.outer_mass)
+        + entropy_weight * raw.excess;
+    let pairs = kernel.marginal.iter().zip(&problem.inner_mass);
     Projected {
         plan,
-        potentials: potentials(problem, &raw.inner_potential, &raw.outer_potential),
-        marginal_error: raw.marginal_error,
+        potentials: potentials(problem, &inner_potential, &raw.outer_potential),
+        marginal_error: pairs.map(|(marginal, mass)| (marginal - mass).abs()).sum(),
         transport_cost,
         negentropy,
         dual_objective,
     }
 }
 
+/// A plan whose rows have not more than their masses, and the sums of its columns.
 struct Raw {
-    plan: Array2<f64>,
-    inner_potential: Vec<f64>,
     outer_potential: Vec<f64>,
-    /// Before the inner marginal was cut down to its masses.
-    marginal_error: f64,
-    missing_inner: Vec<f64>,
-    missing_outer: Vec<f64>,
+    /// One minus the sum of exp((f ⊕ g - C)/λ), not more than rounding: the outer marginal is exact.
+    excess: f64,
+    column_sums: Vec<f64>,
 }
 
-/// The plan of the kernel's potentials, with each inner sample scaled down to its mass.
-fn materialise(
+fn inner_potential(kernel: &Kernel, entropy_weight: f64) -> Vec<f64> {
+    let pairs = kernel.potential.iter().zip(&kernel.log_scaling);
+    pairs.map(|(potential, scaling)| potential + entropy_weight * scaling).collect()
+}
+
+/// Writes exp((f ⊕ g - C)/λ) row by row, whichever side is the inner one.
+fn write_matrix(
     kernel: &Kernel,
     problem: &Problem<'_>,
     entropy_weight: f64,
-    mut plan: Array2<f64>,
+    plan: &mut Array2<f64>,
 ) -> Raw {
-    let inner = problem.inner_len();
-    let scaling: Vec<f64> = kernel.log_scaling.iter().map(|s| s.exp()).collect();
-    let shrink: Vec<f64> =
-        kernel.marginal.iter().zip(&problem.inner_mass).map(|(r, a)| (a / r).min(1.0)).collect();
-    let cut_scaling: Vec<f64> = scaling.iter().zip(&shrink).map(|(s, f)| s * f).collect();
-    let mut rows = vec![0.0; BLOCK * inner];
-    let mut marginal = vec![0.0; inner];
-    let mut outer_potential = Vec::with_capacity(problem.outer_len());
-    let mut missing_outer = Vec::with_capacity(problem.outer_len());
-    if kernel.is_sparse {
-        let mut row = Vec::new();
-        for (outer, &mass) in problem.outer_mass.iter().enumerate() {
-            // The pairs that are not listed carry nothing in the digits of f64.
-            let largest = kernel.candidates.slacks(outer, &kernel.potential, &mut row);
-            exp_shifted(&mut row, largest, 1.0 / entropy_weight);
-            let columns = kernel.candidates.columns_of(outer);
-            let sum_with = |scaling: &[f64]| -> f64 {
-                row.iter().zip(columns).map(|(value, &c)| value * scaling[c as usize]).sum()
-            };
-            let weight = mass / sum_with(&scaling);
-            missing_outer.push((mass - weight * sum_with(&cut_scaling)).max(0.0));
-            outer_potential.push(entropy_weight * weight.ln() - largest);
-            for (value, &column) in row.iter().zip(columns) {
-                let column = column as usize;
-                marginal[column] += weight * value;
-                plan[problem.pair(outer, column)] = weight * value * cut_scaling[column];
+    let outer_potential: Vec<f64> = (kernel.outer_potential.iter().zip(&kernel.outer_scaling))
+        .map(|(potential, scaling)| potential + entropy_weight * scaling.ln())
+        .collect();
+    let inner_potential = inner_potential(kernel, entropy_weight);
+    let Potentials { source, target } = potentials(problem, &inner_potential, &outer_potential);
+    let (row_mass, _) = by_side(problem, &problem.inner_mass, &problem.outer_mass, 0.0);
+    let (rows, columns) = problem.shape();
+    let target = target.to_vec();
+    let of_a_part = rows_of_a_part(rows, columns, 1);
+    // A plan of ours is contiguous.
+    let values = plan.as_slice_mut().unwrap_or_default();
+    let parts: Vec<(Vec<f64>, f64)> = values
+        .par_chunks_mut(of_a_part * columns)
+        .enumerate()
+        .map(|(part, values)| {
+            let (mut column_sums, mut total) = (vec![0.0; columns], 0.0);
+            for (offset, row) in values.chunks_exact_mut(columns).enumerate() {
+                let place = part * of_a_part + offset;
+                if row_mass[place] == 0.0 {
+                    row.fill(0.0);
+                    continue;
+                }
+                slack_and_max(&problem.costs_of_row(place), &target, row);
+                if let Some(penalty) = problem.penalty() {
+                    subtract(row, penalty.of_row(place));
+                }
+                let sum = exp_shifted(row, -source[place], 1.0 / entropy_weight);
+                total += sum;
+                let shrink = (row_mass[place] / sum).min(1.0);
+                accumulate_and_scale(row, shrink, shrink, &mut column_sums);
             }
-        }
-    } else {
-        for first in (0..problem.outer_len()).step_by(BLOCK) {
-            let count = BLOCK.min(problem.outer_len() - first);
-            let rows = &mut rows[..count * inner];
-            let maxima = problem.slacks(first, &kernel.potential, rows);
-            let masses = &problem.outer_mass[first..];
-            for ((row, &mass), largest) in rows.chunks_exact_mut(inner).zip(masses).zip(maxima) {
-                exp_shifted(row, largest, 1.0 / entropy_weight);
-                let weight = mass / dot(row, &scaling);
-                missing_outer.push((mass - weight * dot(row, &cut_scaling)).max(0.0));
-                accumulate_and_scale(row, weight, weight, &mut marginal);
-                scale_by(row, 1.0, &cut_scaling);
-                outer_potential.push(entropy_weight * weight.ln() - largest);
-            }
-            store(&mut plan, problem, first, rows);
-        }
-    }
-    for (marginal, scale) in marginal.iter_mut().zip(&scaling) {
-        *marginal *= scale;
-    }
-    let pairs = marginal.iter().zip(&problem.inner_mass);
-    Raw {
-        plan,
-        inner_potential: kernel
-            .potential
-            .iter()
-            .zip(&kernel.log_scaling)
-            .map(|(potential, scaling)| potential + entropy_weight * scaling)
-            .collect(),
-        outer_potential,
-        marginal_error: pairs.clone().map(|(r, a)| (r - a).abs()).sum(),
-        missing_inner: pairs.zip(&shrink).map(|((r, a), f)| (a - r * f).max(0.0)).collect(),
-        missing_outer,
-    }
+            (column_sums, total)
+        })
+        .collect();
+    let excess = 1.0 - parts.iter().map(|part| part.1).sum::<f64>();
+    let mut column_sums = vec![0.0; columns];
+    add_all(parts.into_iter().map(|part| part.0), &mut column_sums);
+    Raw { outer_potential, excess, column_sums }
 }
 
-fn store(plan: &mut Array2<f64>, problem: &Problem<'_>, first: usize, rows: &[f64]) {
-    let inner = problem.inner_len();
-    let count = rows.len() / inner;
-    let outer = &problem.outer[first..first + count];
-    let (sources, targets) = plan.dim();
-    if let Some(entries) = plan.as_slice_mut()
-        && problem.inner_is_source
-        && (inner, problem.outer_len()) == (sources, targets)
-    {
-        // Every sample has mass: whole cache lines, without looking up where they belong.
-        for (position, gammas) in entries.chunks_exact_mut(targets).enumerate() {
-            for (slot, gamma) in gammas[first..first + count].iter_mut().enumerate() {
-                *gamma = rows[slot * inner + position];
-            }
+/// Writes the pairs that are listed; the others carry nothing in the digits of f64.
+fn write_list(
+    kernel: &Kernel,
+    problem: &Problem<'_>,
+    entropy_weight: f64,
+    plan: &mut Array2<f64>,
+) -> Raw {
+    let scaling: Vec<f64> = kernel.log_scaling.iter().map(|s| s.exp()).collect();
+    let pairs = kernel.marginal.iter().zip(&problem.inner_mass);
+    let shrink: Vec<f64> = pairs.map(|(marginal, mass)| (mass / marginal).min(1.0)).collect();
+    let mut outer_potential = Vec::with_capacity(problem.outer_len());
+    let mut outer_sums = Vec::with_capacity(problem.outer_len());
+    let mut row = Vec::new();
+    for (outer, &mass) in problem.outer_mass.iter().enumerate() {
+        let largest = kernel.candidates.slacks(outer, &kernel.potential, &mut row);
+        exp_shifted(&mut row, largest, 1.0 / entropy_weight);
+        let columns = kernel.candidates.columns_of(outer);
+        let scaled = row.iter().zip(columns).map(|(value, &c)| value * scaling[c as usize]);
+        let weight = mass / scaled.sum::<f64>();
+        outer_potential.push(entropy_weight * weight.ln() - largest);
+        let mut sum = 0.0;
+        for (value, &column) in row.iter().zip(columns) {
+            let column = column as usize;
+            let gamma = weight * value * scaling[column] * shrink[column];
+            plan[problem.pair(outer, column)] = gamma;
+            sum += gamma;
         }
-    } else if problem.inner_is_source {
-        for (position, &source) in problem.inner.iter().enumerate() {
-            let mut gammas = plan.row_mut(source);
-            for (slot, &target) in outer.iter().enumerate() {
-                gammas[target] = rows[slot * inner + position];
-            }
-        }
-    } else {
-        for (row, &source) in rows.chunks_exact(inner).zip(outer) {
-            let mut gammas = plan.row_mut(source);
-            for (value, &target) in row.iter().zip(&problem.inner) {
-                gammas[target] = *value;
-            }
-        }
+        outer_sums.push(sum);
     }
+    let cut = kernel.marginal.iter().zip(&shrink);
+    let inner_sums: Vec<f64> = cut.map(|(marginal, shrink)| marginal * shrink).collect();
+    let (_, column_sums) = by_side(problem, &inner_sums, &outer_sums, 0.0);
+    Raw { outer_potential, excess: 0.0, column_sums: column_sums.to_vec() }
+}
+
+/// Cuts the columns down to their masses and spreads what is then missing; returns Σ γ C and Σ γ ln γ.
+fn fill(plan: &mut Array2<f64>, problem: &Problem<'_>, raw: &Raw) -> (f64, f64) {
+    let (row_mass, column_mass) = by_side(problem, &problem.inner_mass, &problem.outer_mass, 0.0);
+    let columns = column_mass.iter().zip(&raw.column_sums);
+    let lacks = columns.clone().map(|(mass, sum)| (mass - sum).max(0.0));
+    let remainder = Remainder::new(lacks.collect());
+    // What is rounding is not worth a remainder: the columns grow as well.
+    let grows = remainder.is_negligible();
+    let scale = |(mass, sum): (&f64, &f64)| {
+        if sum > mass || (grows && *sum > 0.0) { mass / sum } else { 1.0 }
+    };
+    let shrink: Vec<f64> = columns.map(scale).collect();
+    let (rows, columns) = problem.shape();
+    let of_a_part = rows_of_a_part(rows, columns, 1);
+    let values = plan.as_slice_mut().unwrap_or_default();
+    let parts: Vec<(f64, f64)> = values
+        .par_chunks_mut(of_a_part * columns)
+        .enumerate()
+        .map(|(part, values)| {
+            let (mut transport_cost, mut negentropy) = (0.0, 0.0);
+            for (offset, gammas) in values.chunks_exact_mut(columns).enumerate() {
+                let place = part * of_a_part + offset;
+                let costs = problem.costs_of_row(place);
+                let lack = row_mass[place] - dot(gammas, &shrink);
+                scale_by(gammas, 1.0, &shrink);
+                remainder.add_to(lack, gammas, &costs);
+                let sums = cost_and_negentropy(gammas, &costs);
+                transport_cost += sums.0;
+                negentropy += sums.1;
+            }
+            (transport_cost, negentropy)
+        })
+        .collect();
+    parts.into_iter().fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1))
 }
 
 fn potentials(problem: &Problem<'_>, inner: &[f64], outer: &[f64]) -> Potentials {

@@ -1,11 +1,13 @@
 //! Sinkhorn's iteration for the direction problems: a few cheap sweeps from good potentials, in one fused
 //! pass over a stabilized kernel each. It gives up where they do not suffice; `entropic` then takes over.
 
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use rayon::prelude::*;
 
 use crate::elementary::exp_shifted;
 use crate::entropic::Potentials;
 use crate::loops::{accumulate_four, dot, dot_four, scale_and_accumulate, scale_by, slack_and_max};
+use crate::parts::{add_all, rows_of_a_part};
 use crate::rows::entries;
 
 /// A sweep costs about a thirtieth of a Newton step, and a solve takes several of those.
@@ -96,6 +98,7 @@ struct Kernel<'a> {
     scaling: Vec<f64>,
     /// The column sums of the entries with their row scalings.
     sums: Vec<f64>,
+    rows_of_a_part: usize,
 }
 
 impl<'a> Kernel<'a> {
@@ -107,23 +110,37 @@ impl<'a> Kernel<'a> {
         kernel: &'a mut Array2<f64>,
     ) -> Option<Self> {
         let target = entries(potentials.target.view());
-        let mut sums = vec![0.0; target.len()];
-        let (mut source, mut row_scaling) = (Vec::new(), Vec::new());
-        for ((mut row, costs), &mass) in
-            kernel.rows_mut().into_iter().zip(cost.rows()).zip(source_mass)
-        {
-            let row = row.as_slice_mut()?;
-            let largest = slack_and_max(&entries(costs), &target, row);
-            if !largest.is_finite() {
-                return None;
-            }
-            let scale = mass / exp_shifted(row, largest, weight.recip());
-            scale_and_accumulate(row, scale, &mut sums);
-            source.push(-largest);
-            row_scaling.push(scale);
-        }
-        let scaling = vec![1.0; sums.len()];
-        Some(Self { entries: kernel, source, row_scaling, scaling, sums })
+        let width = target.len();
+        let rows_of_a_part = rows_of_a_part(source_mass.len(), width, 4);
+        let (mut source, mut row_scaling) = (vec![0.0; source_mass.len()], source_mass.to_vec());
+        let parts: Option<Vec<Vec<f64>>> = kernel
+            .as_slice_mut()?
+            .par_chunks_mut(rows_of_a_part * width)
+            .zip(source.par_chunks_mut(rows_of_a_part))
+            .zip(row_scaling.par_chunks_mut(rows_of_a_part))
+            .enumerate()
+            .map(|(part, ((values, source), row_scaling))| {
+                let mut sums = vec![0.0; width];
+                let rows = values.chunks_exact_mut(width).zip(source).zip(row_scaling);
+                for (offset, ((row, source), scaling)) in rows.enumerate() {
+                    let place = part * rows_of_a_part + offset;
+                    let costs = cost.index_axis(Axis(0), place);
+                    let largest = slack_and_max(&entries(costs), &target, row);
+                    if !largest.is_finite() {
+                        return None;
+                    }
+                    *source = -largest;
+                    // It held the mass.
+                    *scaling /= exp_shifted(row, largest, weight.recip());
+                    scale_and_accumulate(row, *scaling, &mut sums);
+                }
+                Some(sums)
+            })
+            .collect();
+        let mut sums = vec![0.0; width];
+        add_all(parts?, &mut sums);
+        let scaling = vec![1.0; width];
+        Some(Self { entries: kernel, source, row_scaling, scaling, sums, rows_of_a_part })
     }
 
     fn column_error(&self, mass: &[f64]) -> f64 {
@@ -134,27 +151,24 @@ impl<'a> Kernel<'a> {
     /// Rescales the columns to their masses by their sums, then the rows, and sums the columns again,
     /// reading each row once from memory.
     fn sweep(&mut self, (source_mass, target_mass): (&[f64], &[f64])) {
-        let Self { entries, row_scaling, scaling, sums, .. } = self;
+        let Self { entries, row_scaling, scaling, sums, rows_of_a_part, .. } = self;
         for ((scaling, sum), &mass) in scaling.iter_mut().zip(&*sums).zip(target_mass) {
             *scaling = if mass > 0.0 { mass / sum } else { 0.0 };
         }
-        sums.fill(0.0);
         let width = scaling.len();
         let Some(entries) = entries.as_slice() else { return };
-        let ratio = |mass: f64, sum: f64| if mass > 0.0 { mass / sum } else { 0.0 };
-        let (rows, masses) = (entries.chunks_exact(4 * width), source_mass.chunks_exact(4));
-        let (last_rows, last_masses) = (rows.remainder(), masses.remainder());
-        let (four_scalings, last_scalings) = row_scaling.as_chunks_mut::<4>();
-        for ((rows, masses), scalings) in rows.zip(masses).zip(four_scalings) {
-            *scalings = dot_four(rows, scaling);
-            scalings.iter_mut().zip(masses).for_each(|(sum, &mass)| *sum = ratio(mass, *sum));
-            accumulate_four(rows, scalings, sums);
-        }
-        let last = last_rows.chunks_exact(width).zip(last_masses).zip(last_scalings);
-        for ((row, &mass), row_scaling) in last {
-            *row_scaling = ratio(mass, dot(row, scaling));
-            scale_and_accumulate(row, *row_scaling, sums);
-        }
+        let parts: Vec<Vec<f64>> = entries
+            .par_chunks(*rows_of_a_part * width)
+            .zip(source_mass.par_chunks(*rows_of_a_part))
+            .zip(row_scaling.par_chunks_mut(*rows_of_a_part))
+            .map(|((rows, masses), row_scaling)| {
+                let mut sums = vec![0.0; width];
+                sweep_rows(rows, masses, scaling, row_scaling, &mut sums);
+                sums
+            })
+            .collect();
+        sums.fill(0.0);
+        add_all(parts, sums);
     }
 
     /// ⟨f, a⟩ + ⟨g, b⟩, which is the dual value because the rows have their masses.
@@ -208,5 +222,30 @@ impl<'a> Kernel<'a> {
                 scale_and_accumulate(&lacks, row_lack / lack, row);
             }
         }
+    }
+}
+
+/// Rescales some rows to their masses and sums their columns.
+fn sweep_rows(
+    entries: &[f64],
+    masses: &[f64],
+    scaling: &[f64],
+    row_scaling: &mut [f64],
+    sums: &mut [f64],
+) {
+    let width = scaling.len();
+    let ratio = |mass: f64, sum: f64| if mass > 0.0 { mass / sum } else { 0.0 };
+    let (rows, masses) = (entries.chunks_exact(4 * width), masses.chunks_exact(4));
+    let (last_rows, last_masses) = (rows.remainder(), masses.remainder());
+    let (four_scalings, last_scalings) = row_scaling.as_chunks_mut::<4>();
+    for ((rows, masses), scalings) in rows.zip(masses).zip(four_scalings) {
+        *scalings = dot_four(rows, scaling);
+        scalings.iter_mut().zip(masses).for_each(|(sum, &mass)| *sum = ratio(mass, *sum));
+        accumulate_four(rows, scalings, sums);
+    }
+    let last = last_rows.chunks_exact(width).zip(last_masses).zip(last_scalings);
+    for ((row, &mass), row_scaling) in last {
+        *row_scaling = ratio(mass, dot(row, scaling));
+        scale_and_accumulate(row, *row_scaling, sums);
     }
 }

@@ -41,13 +41,13 @@ pub(super) fn project(kernel: &Kernel, problem: &Problem<'_>) -> Array2<f64> {
     for lack in &mut target_lacks {
         *lack = lack.max(0.0);
     }
-    let remainder = Remainder::new(source_lacks, target_lacks);
-    for (source, (mut row, costs)) in
-        plan.rows_mut().into_iter().zip(problem.cost.rows()).enumerate()
+    let remainder = Remainder::new(target_lacks);
+    for ((mut row, costs), lack) in
+        plan.rows_mut().into_iter().zip(problem.cost.rows()).zip(source_lacks)
     {
         // A new array is always contiguous.
         if let Some(row) = row.as_slice_mut() {
-            remainder.add_to(source, row, &entries(costs));
+            remainder.add_to(lack, row, &entries(costs));
         }
     }
     plan

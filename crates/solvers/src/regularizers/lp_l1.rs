@@ -15,6 +15,7 @@ use crate::regularizer::{Regularizer, SegmentSlope};
 #[derive(Debug, Clone)]
 pub struct LpL1 {
     classes: Vec<Vec<usize>>,
+    class_of_row: Vec<usize>,
     power: f64,
     offset: f64,
 }
@@ -28,11 +29,14 @@ impl LpL1 {
     /// Groups the rows of a plan by the labels of the source samples, with the authors' p and ε.
     #[must_use]
     pub fn new(source_labels: &[usize]) -> Self {
-        Self {
-            classes: rows_by_class(source_labels),
-            power: Self::DEFAULT_POWER,
-            offset: Self::DEFAULT_OFFSET,
+        let classes = rows_by_class(source_labels);
+        let mut class_of_row = vec![0; source_labels.len()];
+        for (class, rows) in classes.iter().enumerate() {
+            for &row in rows {
+                class_of_row[row] = class;
+            }
         }
+        Self { classes, class_of_row, power: Self::DEFAULT_POWER, offset: Self::DEFAULT_OFFSET }
     }
 
     /// Another p, between 0 and 1.
@@ -61,6 +65,11 @@ impl LpL1 {
 
     pub(crate) fn classes(&self) -> &[Vec<usize>] {
         &self.classes
+    }
+
+    /// The place in `classes` of each row's.
+    pub(crate) fn class_of_row(&self) -> &[usize] {
+        &self.class_of_row
     }
 
     /// ‖γ(I_cl, j)‖₁ of each class and column.
