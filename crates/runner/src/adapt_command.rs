@@ -332,18 +332,20 @@ fn lp_l1(problem: &LpL1Problem<'_>, entropy_weight: f64, relative_gap: f64) -> R
     let mut workspace = Workspace::default();
     let options =
         LpL1Options { relative_gap, remaining_gain: relative_gap, ..LpL1Options::default() };
-    // A start that is a hundredth as far from its optimum as the solution may be.
+    // A start that is a hundredth as far from its optimum as the solution may be. Its plan is gone before the next is made.
     let tolerance = 0.01 * relative_gap;
-    let start = entropic::solve(
-        problem.cost,
-        problem.source_mass,
-        problem.target_mass,
-        entropy_weight,
-        None,
-        &mut workspace,
-        &entropic::Options { tolerance, ..entropic::Options::default() },
+    let start = LpL1Start::new(
+        problem.regularizer,
+        &entropic::solve(
+            problem.cost,
+            problem.source_mass,
+            problem.target_mass,
+            entropy_weight,
+            None,
+            &mut workspace,
+            &entropic::Options { tolerance, ..entropic::Options::default() },
+        )?,
     )?;
-    let start = LpL1Start::new(problem.regularizer, &start)?;
     let solution = solve_lp_l1(problem, &start, &mut workspace, &options)?;
     Ok(Transport {
         plan: solution.plan,

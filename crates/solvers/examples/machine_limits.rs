@@ -3,22 +3,35 @@
 //!
 //! ```text
 //! cargo run -p solvers --example machine_limits
+//! cargo run -p solvers --example machine_limits -- 200x479 1360x814
 //! ```
 //!
 //! prints one JSON object: GB/s and GFLOP/s. Matrices have `SIZE` rows and columns, far more than a cache holds.
+//!
+//! Each shape that is named gets its floor, the seconds that no entropic solver can go below: one pass that reads
+//! each cost once and writes exp((f_i + g_j - c_ij) / λ), which is never zero, into new memory for each pair. `one` is on
+//! one thread, `all` on as many as help, up to `threads`.
 
 use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::Instant;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use multiversion::multiversion;
+use multiversion::target::target_cfg_f;
 use ndarray::Array2;
+use rayon::prelude::*;
 use solvers::cost::{Metric, cost_matrix};
 
+use elementary::exp_one;
 use loops::{accumulate_four, dot_four};
 use timing::seconds_of_fastest;
 
 // The loops are private to the library. Their own file is compiled here, so that what is measured is what runs.
+#[path = "../src/elementary.rs"]
+#[allow(dead_code, reason = "of its functions only exp is measured")]
+mod elementary;
 #[path = "../src/loops.rs"]
 mod loops;
 #[path = "machine_limits/timing.rs"]
@@ -28,8 +41,19 @@ const SIZE: usize = 4000;
 /// That of the faces.
 const WIDTH: usize = 1024;
 const F64: usize = std::mem::size_of::<f64>();
+const PASSES: usize = 10;
+/// From this size on glibc asks the system for each allocation, and returns it at once.
+const ALWAYS_NEW_BYTES: usize = 32 << 20;
 
-fn main() {
+fn main() -> ExitCode {
+    let shapes: Vec<Shape> =
+        match std::env::args().skip(1).map(|text| Shape::parse(&text)).collect() {
+            Ok(shapes) => shapes,
+            Err(sentence) => {
+                eprintln!("{sentence}");
+                return ExitCode::from(2);
+            }
+        };
     let cells = SIZE * SIZE;
     let (mut first, second, mut third) = (vec![0.5; cells], vec![1.5; cells], vec![2.5; cells]);
     let gigabytes = |arrays: usize, seconds: f64| (arrays * cells * F64) as f64 / seconds / 1e9;
@@ -54,13 +78,96 @@ fn main() {
     let cost = seconds_of_fastest(|| cost_matrix(x.view(), y.view(), Metric::SquaredEuclidean));
     let gemm = seconds_of_fastest(gemm_of_the_same_shape());
 
+    // Floors are last: by then the large arrays have been freed.
+    drop((first, second, third, x, y));
+    let floors: Vec<String> = shapes.iter().map(Shape::floor).collect();
+
     println!(
         "{{\"size\": {SIZE}, \"width\": {WIDTH}, \"read_gb\": {read:.3}, \"copy_gb\": {copy:.3}, \
          \"triad_gb\": {triad:.3}, \"sinkhorn_gb\": {sinkhorn:.3}, \"cost_gflop\": {:.3}, \
-         \"gemm_gflop\": {:.3}}}",
+         \"gemm_gflop\": {:.3}, \"threads\": {}, \"floors\": [{}]}}",
         flops / cost / 1e9,
         flops / gemm / 1e9,
+        rayon::current_num_threads(),
+        floors.join(", "),
     );
+    ExitCode::SUCCESS
+}
+
+/// Of a cost matrix.
+struct Shape {
+    rows: usize,
+    columns: usize,
+}
+
+impl Shape {
+    fn parse(text: &str) -> Result<Self, String> {
+        text.split_once('x')
+            .and_then(|(rows, columns)| Some((rows.parse().ok()?, columns.parse().ok()?)))
+            .map(|(rows, columns)| Self { rows, columns })
+            .filter(|shape| shape.rows.checked_mul(shape.columns).is_some_and(|pairs| pairs > 0))
+            .ok_or_else(|| {
+                format!("{text:?} is not a shape: write the rows and columns of a cost matrix as in 200x479")
+            })
+    }
+
+    /// As JSON.
+    fn floor(&self) -> String {
+        let &Self { rows, columns } = self;
+        let costs: Vec<f64> = (0..rows * columns).map(|pair| (pair % 17) as f64).collect();
+        let row_potentials: Vec<f64> = (0..rows).map(|row| (row % 5) as f64).collect();
+        let column_potentials: Vec<f64> = (0..columns).map(|column| (column % 3) as f64).collect();
+
+        let one = seconds_into_new_memory(|| {
+            let mut plan = vec![0.0; rows * columns];
+            let rows = plan.chunks_exact_mut(columns).zip(costs.chunks_exact(columns));
+            for ((plan, costs), &potential) in rows.zip(&row_potentials) {
+                write_plan(plan, costs, potential, &column_potentials);
+            }
+            plan
+        });
+        let all = seconds_into_new_memory(|| {
+            let mut plan = vec![0.0; rows * columns];
+            plan.par_chunks_exact_mut(columns)
+                .zip(costs.par_chunks_exact(columns))
+                .zip(&row_potentials)
+                .for_each(|((plan, costs), &potential)| {
+                    write_plan(plan, costs, potential, &column_potentials);
+                });
+            plan
+        });
+        // Who may use all threads may also use one, which is faster where the shape is small.
+        let all = all.min(one);
+        format!(
+            "{{\"rows\": {rows}, \"columns\": {columns}, \"one\": {one:.9}, \"all\": {all:.9}}}"
+        )
+    }
+}
+
+/// The shortest of several runs. A plan is freed after the clock has stopped, and small ones only after the last run:
+/// the allocator would hand out their memory again, whose pages have been touched.
+fn seconds_into_new_memory(run: impl Fn() -> Vec<f64>) -> f64 {
+    let mut kept = Vec::new();
+    (0..PASSES)
+        .map(|_| {
+            let clock = Instant::now();
+            let plan = black_box(run());
+            let seconds = clock.elapsed().as_secs_f64();
+            if plan.len() * F64 < ALWAYS_NEW_BYTES {
+                kept.push(plan);
+            }
+            seconds
+        })
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// One row of the plan at potentials f and g, and λ = 1.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+fn write_plan(plan: &mut [f64], costs: &[f64], row_potential: f64, column_potentials: &[f64]) {
+    const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
+    for ((entry, cost), potential) in plan.iter_mut().zip(costs).zip(column_potentials) {
+        *entry = exp_one::<FUSED>(row_potential + potential - cost);
+    }
 }
 
 /// One iteration of Sinkhorn on a kernel K, as `entropic` makes it: b ← b / (Kᵀ(a / K v)) with four rows at a time,

@@ -34,6 +34,7 @@ use crate::stop::Stop;
 use ascent::{Ascent, Goal};
 use continuation::Continuation;
 use problem::Problem;
+use projection::AfterPlan;
 
 /// A larger η/λ would overflow in products.
 const LARGEST_RATIO: f64 = 1e100;
@@ -118,7 +119,8 @@ impl GroupLassoSolution {
     }
 }
 
-/// The memory of a solve. Reusing one for problems of the same size allocates little more than the results.
+/// The memory of a solve. Reusing one for paths of problems of the same size allocates little more than the results; a
+/// single solve returns most of it.
 #[derive(Default)]
 pub struct GroupLassoWorkspace {
     ascent: Ascent,
@@ -150,7 +152,8 @@ pub fn solve_group_lasso(
     } else {
         Continuation::cold(ascent, &problem, first_weight)
     };
-    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options))
+    let after = AfterPlan::FreeKernel;
+    Ok(solution_at(&mut continuation, ascent, &problem, (entropy_weight, after), options))
 }
 
 /// A λ and the potentials to start at there. Where η ≤ λ the norms hardly move OT-IT's potentials, which cost a fraction
@@ -207,7 +210,8 @@ pub fn solve_group_lasso_path(
         let weight = entropy_weights[index];
         is_close = is_close
             && continuation.try_start(ascent, &problem, weight, &neighbours[index].potentials)?;
-        let solution = solution_at(&mut continuation, ascent, &problem, weight, options);
+        let at = (weight, AfterPlan::KeepKernel);
+        let solution = solution_at(&mut continuation, ascent, &problem, at, options);
         // A smaller λ makes the difference between two η larger.
         is_close &= solution.iterations <= CLOSE_STEPS;
         solutions.push((index, solution));
@@ -247,7 +251,7 @@ fn solution_at(
     continuation: &mut Continuation,
     ascent: &mut Ascent,
     problem: &Problem<'_>,
-    entropy_weight: f64,
+    (entropy_weight, after): (f64, AfterPlan),
     options: &GroupLassoOptions,
 ) -> GroupLassoSolution {
     let before = ascent.iterations;
@@ -261,13 +265,14 @@ fn solution_at(
     }
     let mut stop = continuation.descend(ascent, problem, goal);
     loop {
-        let plan = projection::project(&ascent.kernel, problem);
+        let dual_objective = certificate::lower_bound(&ascent.kernel, problem, entropy_weight);
+        let plan = projection::project(&mut ascent.kernel, problem, after);
         let mut solution = GroupLassoSolution {
             entropy_weight,
             objective: projection::objective(&plan, problem, entropy_weight),
             plan,
             potentials: projection::potentials(&ascent.kernel, problem),
-            dual_objective: certificate::lower_bound(&ascent.kernel, problem, entropy_weight),
+            dual_objective,
             marginal_error: ascent.error,
             iterations: ascent.iterations - before,
             stop,
@@ -278,6 +283,11 @@ fn solution_at(
         }
         if stop != Stop::Converged {
             return solution;
+        }
+        drop(solution);
+        if after == AfterPlan::FreeKernel {
+            ascent.kernel.resize(problem);
+            ascent.evaluate(problem, entropy_weight);
         }
         goal.tolerance *= TIGHTENING;
         stop = ascent.climb(problem, goal);

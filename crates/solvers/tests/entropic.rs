@@ -520,3 +520,25 @@ fn potentials_of_another_cost_lead_to_the_same_plan_of_hundreds_of_samples() {
         assert!((warm.objective - cold.objective).abs() <= 1e-9 * cold.objective.abs());
     }
 }
+
+#[test]
+fn the_number_of_threads_does_not_change_a_digit() {
+    // Enough pairs for several parts, in both orientations; the smaller λ keeps a list of pairs.
+    for (sources, targets) in [(310, 420), (420, 310)] {
+        let cost = high_dimensional_cost(sources, targets, 1);
+        let (a, b) = (uniform(sources), uniform(targets));
+        let solve = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let (workspace, options) = (&mut Workspace::default(), &Options::default());
+                let lambdas = [1000.0, 30.0, 0.1];
+                solve_path(cost.view(), slice(&a), slice(&b), &lambdas, workspace, options).unwrap()
+            })
+        };
+        for (one, many) in solve(1).iter().zip(&solve(3)) {
+            assert_eq!(one.plan, many.plan);
+            assert_eq!((one.objective, one.dual_objective), (many.objective, many.dual_objective));
+            assert_eq!(one.iterations, many.iterations);
+        }
+    }
+}

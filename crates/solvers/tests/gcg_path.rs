@@ -162,3 +162,35 @@ fn a_path_refuses_what_it_cannot_certify() {
         assert!(matches!(error, Error::Argument { name: found, .. } if found == name), "{error}");
     }
 }
+
+#[test]
+fn the_number_of_threads_does_not_change_a_digit() {
+    // Enough pairs and rows for several parts of the sweeps and of the products.
+    let (sources, targets) = (1100, 130);
+    let (source, target) = (cloud(sources, 3, 1), cloud(targets, 3, 2));
+    let (a, b) = (uniform(sources), uniform(targets));
+    let labels: Vec<usize> = (0..sources).map(|sample| sample % 4).collect();
+    let samples = (source.view(), target.view());
+    let cost = squared_distances(&source, &target);
+    let solve = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let laplacian =
+                Laplacian::of_nearest_neighbours(samples, &labels, (&a, &b), 4, 0.5).unwrap();
+            let problem = GcgProblem {
+                cost: cost.view(),
+                source_mass: &a,
+                target_mass: &b,
+                entropy_weight: 0.3,
+                regularizer: &laplacian,
+                regularization_weight: 10.0,
+            };
+            let workspace = &mut Workspace::default();
+            solve_gcg(&problem, None, workspace, &GcgOptions::default()).unwrap()
+        })
+    };
+    let (one, many) = (solve(1), solve(3));
+    assert_eq!(one.plan, many.plan);
+    assert_eq!(one.objective, many.objective);
+    assert_eq!((one.duality_gap, one.iterations), (many.duality_gap, many.iterations));
+}

@@ -241,6 +241,7 @@ pub fn lp_l1(
     let by_lambda = places_by(points, 0..points.len(), "lambda");
     let lambdas: Vec<f64> = by_lambda.iter().map(|(lambda, _)| *lambda).collect();
     let mut workspace = Workspace::default();
+    let regularizer = LpL1::new(&problem.source.labels);
     let starts = entropic::solve_path(
         transport.cost.view(),
         &transport.source_mass,
@@ -248,10 +249,10 @@ pub fn lp_l1(
         &lambdas,
         &mut workspace,
         &entropic::Options::default(),
-    )?;
-    let regularizer = LpL1::new(&problem.source.labels);
-    let starts = (starts.iter().map(|start| LpL1Start::new(&regularizer, start)))
-        .collect::<Result<Vec<_>, _>>()?;
+    )?
+    .iter()
+    .map(|solution| LpL1Start::new(&regularizer, solution))
+    .collect::<Result<Vec<_>, _>>()?;
     let mut outcomes = Vec::with_capacity(points.len());
     for ((_, places), start) in by_lambda.into_iter().zip(starts) {
         for place in places {

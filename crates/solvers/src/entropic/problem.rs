@@ -313,3 +313,53 @@ impl Sums {
         Ok(all)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In both orientations, with whole and partial blocks, and where a sample has no mass.
+    #[test]
+    fn a_penalty_is_as_good_as_higher_costs() {
+        let penalties = Array2::from_shape_fn((3, 21), |(class, j)| ((class + 2 * j) % 5) as f64);
+        for (rows, columns, massless) in [(13, 21, None), (34, 21, None), (34, 21, Some(4))] {
+            let cost = Array2::from_shape_fn((rows, columns), |(i, j)| ((i * j) % 11) as f64);
+            let classes: Vec<usize> = (0..rows).map(|row| row % 3).collect();
+            let higher = Array2::from_shape_fn((rows, columns), |(i, j)| {
+                cost[(i, j)] + penalties[(classes[i], j)]
+            });
+            let count = rows - massless.iter().len();
+            let mass = |row| if Some(row) == massless { 0.0 } else { 1.0 / count as f64 };
+            let source_mass: Vec<f64> = (0..rows).map(mass).collect();
+            let target_mass = vec![1.0 / columns as f64; columns];
+            let plain = Problem::new(cost.view(), &source_mass, &target_mass).unwrap();
+            let penalty = ClassPenalty { classes: &classes, values: &penalties };
+            let found = plain.reweighted(penalty);
+            let expected = Problem::new(higher.view(), &source_mass, &target_mass).unwrap();
+            assert!(found.cost_spread >= expected.cost_spread);
+            let width = expected.inner_len();
+            let potential: Vec<f64> = (0..width).map(|k| (k as f64).sin()).collect();
+            for first in (0..expected.outer_len()).step_by(BLOCK) {
+                let count = BLOCK.min(expected.outer_len() - first);
+                let slacks = |problem: &Problem<'_>| {
+                    let mut rows = vec![0.0; count * width];
+                    let maxima = problem.slacks(first, &potential, &mut rows);
+                    (rows, maxima)
+                };
+                let (found, expected) = (slacks(&found), slacks(&expected));
+                assert_eq!(found.1, expected.1);
+                for (found, expected) in found.0.iter().zip(&expected.0) {
+                    assert!((found - expected).abs() < 1e-14, "{found} and {expected}");
+                }
+            }
+            let means = |problem: &Problem<'_>| {
+                let mut means = vec![0.0; width];
+                problem.mean_costs(&mut means);
+                means
+            };
+            for (found, expected) in means(&found).iter().zip(means(&expected)) {
+                assert!((found - expected).abs() < 1e-13, "{found} and {expected}");
+            }
+        }
+    }
+}

@@ -16,10 +16,8 @@ pub(super) fn lower_bound(kernel: &Kernel, problem: &Problem<'_>, entropy_weight
     let mut exponents = vec![0.0; width];
     let mut direction = vec![0.0; width];
     let mut bound = entropy_weight + dot(&kernel.potential, &problem.source_mass);
-    for (target, (&potential, &mass)) in
-        kernel.target_potential.iter().zip(&problem.target_mass).enumerate()
-    {
-        let costs = problem.costs_of(target);
+    problem.visit_costs(0..problem.targets.len(), |target, costs| {
+        let (potential, mass) = (kernel.target_potential[target], problem.target_mass[target]);
         for ((exponent, cost), source) in exponents.iter_mut().zip(costs).zip(&kernel.potential) {
             *exponent = (source - cost + potential) / entropy_weight;
         }
@@ -34,7 +32,7 @@ pub(super) fn lower_bound(kernel: &Kernel, problem: &Problem<'_>, entropy_weight
         }
         let sum = exp_shifted(&mut exponents, 0.0, 1.0);
         bound += mass * potential - entropy_weight * sum;
-    }
+    });
     bound
 }
 
@@ -43,6 +41,7 @@ mod tests {
     use super::lower_bound;
     use crate::group_lasso::ascent::{Ascent, Goal};
     use crate::group_lasso::problem::Problem;
+    use crate::group_lasso::projection::AfterPlan;
     use crate::group_lasso::{GroupLassoProblem, continuation::Continuation, projection};
     use ndarray::Array2;
 
@@ -68,7 +67,7 @@ mod tests {
             &problem,
             goal,
         );
-        let plan = projection::project(&ascent.kernel, &problem);
+        let plan = projection::project(&mut ascent.kernel, &problem, AfterPlan::KeepKernel);
         let objective = projection::objective(&plan, &problem, entropy_weight).total();
         for (k, value) in ascent.kernel.values.iter_mut().enumerate() {
             *value *= 1.0 + wrong_by * (k as f64).sin();

@@ -116,9 +116,10 @@ impl Columns<'_> {
         self.memory.marginal.fill(0.0);
         self.memory.kept = 0;
         self.memory.value = DualValue::default();
-        for column in 0..self.target_potential.len() {
-            self.find_slacks(setting, column);
-        }
+        let (first, columns) = (self.first, self.target_potential.len());
+        setting.problem.visit_costs(first..first + columns, |target, costs| {
+            self.find_slacks(setting, target - first, costs);
+        });
         self.solve_leaders(setting);
         self.solve_followers(setting);
         for column in 0..self.target_potential.len() {
@@ -132,11 +133,10 @@ impl Columns<'_> {
     }
 
     /// Writes z of a column, and finds the class that may have the largest norm there.
-    fn find_slacks(&mut self, setting: &Setting<'_, '_>, column: usize) {
+    fn find_slacks(&mut self, setting: &Setting<'_, '_>, column: usize, costs: &[f64]) {
         let Setting { problem, bounds, .. } = setting;
         let (width, classes) = (problem.sources.len(), problem.classes());
         let values = &mut self.values[column * width..(column + 1) * width];
-        let costs = problem.costs_of(self.first + column);
         let scale = setting.entropy_weight.recip();
         let mut highest = f64::NEG_INFINITY;
         self.memory.leaders[column] = 0;

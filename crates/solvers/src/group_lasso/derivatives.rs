@@ -134,8 +134,9 @@ fn each_group_fulfils_its_optimality_condition() {
                     let value = kernel.values[target * potential.len() + source];
                     let mass = value * problem.target_mass[target].sqrt();
                     squares += mass * mass;
-                    let slack = potential[source] + kernel.target_potential[target]
-                        - problem.costs_of(target)[source];
+                    let pair = (problem.sources[source], problem.targets[target]);
+                    let slack =
+                        potential[source] + kernel.target_potential[target] - problem.cost[pair];
                     let found = LAMBDA * mass.ln() + problem.regularization_weight * mass / norm;
                     assert!((found - slack).abs() <= 1e-10, "{found}, not {slack}");
                 }

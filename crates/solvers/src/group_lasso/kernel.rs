@@ -63,6 +63,11 @@ impl Kernel {
         }
     }
 
+    /// Returns the memory of what an evaluation leaves for the next one to start from.
+    pub(super) fn forget_starts(&mut self) {
+        self.parts.clear();
+    }
+
     /// Takes over the source potentials of a similar problem.
     pub(super) fn load(&mut self, problem: &Problem<'_>, start: &Potentials) -> Result<()> {
         let rows = problem.cost.nrows();

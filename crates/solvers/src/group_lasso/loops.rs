@@ -72,3 +72,36 @@ pub(super) fn responses(
     }
     sums.iter().sum::<f64>() + rest
 }
+
+/// Columns that are gathered together: a cache line of each row.
+pub(super) const BLOCK: usize = 8;
+
+/// Some rows of `BLOCK` columns of a matrix from `first` on, column after column.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn transpose_block(
+    matrix: &[f64],
+    (columns, first): (usize, usize),
+    rows: &[usize],
+    block: &mut [f64],
+) {
+    let width = rows.len();
+    let (whole, rest) = rows.as_chunks::<BLOCK>();
+    for (chunk, rows) in whole.iter().enumerate() {
+        let mut tile = [[0.0; BLOCK]; BLOCK];
+        for (lane, row) in rows.iter().enumerate() {
+            let start = row * columns + first;
+            for (tile, value) in tile.iter_mut().zip(&matrix[start..start + BLOCK]) {
+                tile[lane] = *value;
+            }
+        }
+        for (slot, tile) in tile.iter().enumerate() {
+            let start = slot * width + chunk * BLOCK;
+            block[start..start + BLOCK].copy_from_slice(tile);
+        }
+    }
+    for (position, row) in (width - rest.len()..width).zip(rest) {
+        for slot in 0..BLOCK {
+            block[slot * width + position] = matrix[row * columns + first + slot];
+        }
+    }
+}

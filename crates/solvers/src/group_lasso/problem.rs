@@ -1,9 +1,12 @@
 //! A checked problem as the solver sees it: samples with mass only, sources sorted by class, and costs target
 //! by target, so that a group γ(I_c, j) is a contiguous slice.
 
+use std::ops::Range;
+
 use ndarray::ArrayView2;
 
 use super::GroupLassoProblem;
+use super::loops::{BLOCK, transpose_block};
 use crate::checks::{check_length, check_weight};
 use crate::entropic;
 use crate::error::Result;
@@ -21,8 +24,6 @@ pub(super) struct Problem<'a> {
     /// Class c has the sources `class_starts[c]..class_starts[c + 1]`.
     pub(super) class_starts: Vec<usize>,
     pub(super) classes_by_size: Vec<usize>,
-    /// C(i, j) at j · sources + i.
-    pub(super) costs: Vec<f64>,
     /// Mean finite cost minus the smallest cost: the scale at which λ smooths everything.
     pub(super) cost_spread: f64,
     pub(super) has_forbidden_pairs: bool,
@@ -44,18 +45,13 @@ impl<'a> Problem<'a> {
         class_starts.push(sources.len());
         let mut classes_by_size: Vec<usize> = (0..class_starts.len() - 1).collect();
         classes_by_size.sort_by_key(|&class| class_starts[class + 1] - class_starts[class]);
-        let mut costs = vec![0.0; sources.len() * targets.len()];
         let (mut sum, mut count, mut smallest) = (0.0, 0_usize, f64::INFINITY);
-        for (position, &source) in sources.iter().enumerate() {
+        for &source in &sources {
             let row = cost.row(source);
-            for (slot, &target) in targets.iter().enumerate() {
-                let value = row[target];
-                costs[slot * sources.len() + position] = value;
-                if value < f64::INFINITY {
-                    sum += value;
-                    count += 1;
-                    smallest = smallest.min(value);
-                }
+            for value in targets.iter().map(|&target| row[target]).filter(|cost| cost.is_finite()) {
+                sum += value;
+                count += 1;
+                smallest = smallest.min(value);
             }
         }
         Ok(Self {
@@ -65,12 +61,11 @@ impl<'a> Problem<'a> {
             source_mass: sources.iter().map(|&source| source_mass[source]).collect(),
             target_mass: targets.iter().map(|&target| target_mass[target]).collect(),
             cost_spread: if count == 0 { 0.0 } else { sum / count as f64 - smallest },
-            has_forbidden_pairs: count < costs.len(),
+            has_forbidden_pairs: count < sources.len() * targets.len(),
             sources,
             targets,
             class_starts,
             classes_by_size,
-            costs,
         })
     }
 
@@ -89,10 +84,30 @@ impl<'a> Problem<'a> {
         start + range.start..start + range.end
     }
 
-    /// The costs of one target sample.
-    pub(super) fn costs_of(&self, target: usize) -> &[f64] {
+    /// Shows the costs of some targets, one after the other. They are columns of the matrix, an entry a cache line, so that
+    /// several are gathered at once.
+    pub(super) fn visit_costs(&self, targets: Range<usize>, mut visit: impl FnMut(usize, &[f64])) {
         let width = self.sources.len();
-        &self.costs[target * width..(target + 1) * width]
+        let mut block = vec![0.0; BLOCK * width];
+        for first in targets.clone().step_by(BLOCK) {
+            let count = BLOCK.min(targets.end - first);
+            match self.cost.to_slice() {
+                Some(costs) if count == BLOCK && self.targets.len() == self.cost.ncols() => {
+                    transpose_block(costs, (self.targets.len(), first), &self.sources, &mut block);
+                }
+                _ => {
+                    let columns = block.chunks_exact_mut(width);
+                    for (column, &target) in columns.zip(&self.targets[first..first + count]) {
+                        for (cost, &source) in column.iter_mut().zip(&self.sources) {
+                            *cost = self.cost[(source, target)];
+                        }
+                    }
+                }
+            }
+            for (slot, costs) in block.chunks_exact(width).take(count).enumerate() {
+                visit(first + slot, costs);
+            }
+        }
     }
 
     /// Mean finite cost of each source sample, weighted with the target masses: its potential in the limit
@@ -100,15 +115,15 @@ impl<'a> Problem<'a> {
     pub(super) fn mean_costs(&self, means: &mut [f64]) {
         let mut weights = vec![0.0; means.len()];
         means.fill(0.0);
-        for (target, &mass) in self.target_mass.iter().enumerate() {
-            let costs = self.costs_of(target);
+        self.visit_costs(0..self.targets.len(), |target, costs| {
+            let mass = self.target_mass[target];
             for ((mean, weight), &cost) in means.iter_mut().zip(&mut weights).zip(costs) {
                 if cost < f64::INFINITY {
                     *mean += mass * cost;
                     *weight += mass;
                 }
             }
-        }
+        });
         for (mean, weight) in means.iter_mut().zip(weights) {
             *mean = if weight > 0.0 { *mean / weight } else { 0.0 };
         }

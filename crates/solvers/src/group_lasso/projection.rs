@@ -5,6 +5,7 @@
 use ndarray::{Array1, Array2};
 
 use super::kernel::Kernel;
+use super::loops::BLOCK;
 use super::problem::Problem;
 use crate::Regularizer;
 use crate::elementary::cost_and_negentropy;
@@ -14,31 +15,61 @@ use crate::regularizers::GroupLasso;
 use crate::remainder::Remainder;
 use crate::rows::entries;
 
+/// What becomes of the kernel's entries.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum AfterPlan {
+    /// They are still needed.
+    KeepKernel,
+    /// Their memory is returned while the plan takes its own, so that there is hardly more than one of both at a time.
+    FreeKernel,
+}
+
+/// How often that is.
+const PORTIONS: usize = 32;
+
 /// The plan of the kernel, with each source cut down to its mass and what is then missing spread as a product.
-pub(super) fn project(kernel: &Kernel, problem: &Problem<'_>) -> Array2<f64> {
+pub(super) fn project(kernel: &mut Kernel, problem: &Problem<'_>, after: AfterPlan) -> Array2<f64> {
     let width = problem.sources.len();
     let mut plan = Array2::zeros(problem.cost.raw_dim());
     let shrink: Vec<f64> = (kernel.marginal.iter().zip(&problem.source_mass))
         .map(|(sum, mass)| if sum > mass { mass / sum } else { 1.0 })
         .collect();
-    let roots: Vec<f64> = problem.target_mass.iter().map(|mass| mass.sqrt()).collect();
     let (rows, columns) = problem.cost.dim();
     let (mut source_lacks, mut target_lacks) = (vec![0.0; rows], vec![0.0; columns]);
+    for (&source, mass) in problem.sources.iter().zip(&problem.source_mass) {
+        source_lacks[source] = *mass;
+    }
     for (&target, mass) in problem.targets.iter().zip(&problem.target_mass) {
         target_lacks[target] = *mass;
     }
-    for (position, (&source, shrink)) in problem.sources.iter().zip(&shrink).enumerate() {
-        let mut row = plan.row_mut(source);
-        let mut sum = 0.0;
-        for (slot, &target) in problem.targets.iter().enumerate() {
-            let mass = kernel.values[slot * width + position] * roots[slot] * shrink;
-            row[target] = mass;
-            target_lacks[target] -= mass;
-            sum += mass;
-        }
-        source_lacks[source] = (problem.source_mass[position] - sum).max(0.0);
+    if after == AfterPlan::FreeKernel {
+        kernel.forget_starts();
     }
-    for lack in &mut target_lacks {
+    let portion = problem.targets.len().div_ceil(PORTIONS).next_multiple_of(BLOCK);
+    // From the last on: that is where memory can be returned.
+    for first in (0..problem.targets.len()).step_by(portion).rev() {
+        let last = problem.targets.len().min(first + portion);
+        for block in (first..last).step_by(BLOCK) {
+            let slots = block..last.min(block + BLOCK);
+            let roots = slots.clone().map(|slot| problem.target_mass[slot].sqrt());
+            let roots: Vec<f64> = roots.collect();
+            for (position, (&source, shrink)) in problem.sources.iter().zip(&shrink).enumerate() {
+                let mut row = plan.row_mut(source);
+                for (slot, root) in slots.clone().zip(&roots) {
+                    let target = problem.targets[slot];
+                    let mass = kernel.values[slot * width + position] * root * shrink;
+                    row[target] = mass;
+                    target_lacks[target] -= mass;
+                    source_lacks[source] -= mass;
+                }
+            }
+        }
+        if after == AfterPlan::FreeKernel {
+            kernel.values.truncate(first * width);
+            kernel.values.shrink_to_fit();
+        }
+    }
+    for lack in source_lacks.iter_mut().chain(&mut target_lacks) {
         *lack = lack.max(0.0);
     }
     let remainder = Remainder::new(target_lacks);
