@@ -13,7 +13,8 @@ writes pot.md and pot.csv to results/compare/ (with --quick to the folder of its
     solvers      each solver on C→A, U→M, P1→P2 and P2→P1, on one thread and on all cores
     growth       time and peak memory against n, on clouds of 250 … 8000 samples
     experiment   Table 3's protocol with all OT methods, two trials of C→A and D→W
-    limits       our inner loops beside the bandwidth of memory and faer's matrix product
+    limits       our inner loops beside the bandwidth of memory and faer's matrix product, and for each shape that the
+                 journal has the least that a solver must spend
 
 What is measured is kept in a journal in target/compare/ as it comes: a run that was interrupted goes on where it was,
 and measurements of another program are not mixed in; --fresh starts over. The report is made of all that the journal has of

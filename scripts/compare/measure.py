@@ -63,7 +63,7 @@ class Laboratory:
             return known
         files = save(problem, self.work / "arrays")
         n_s, n_t = problem.cost.shape
-        entry = {**key, "n_s": n_s, "n_t": n_t, "limit": self.limit,
+        entry = {**key, "n_s": n_s, "n_t": n_t, "width": problem.source.shape[1], "limit": self.limit,
                  **self._both(cell, problem, files, key["wanted"])}
         return self.journal.add(entry)
 

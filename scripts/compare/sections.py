@@ -17,12 +17,12 @@ def threads_text(threads):
     return "all" if threads is None else str(threads)
 
 
-def solvers(entries):
+def solvers(entries, machine):
     header = ["problem", "λ", "η", "threads", "asked of ours", "ours, s", "POT's function", "POT, s", "times faster [95 %]",
-              "our objective", "difference", "POT's marginal error", "verdict", "ours, most accurate, s"]
+              "at most", "our objective", "difference", "POT's marginal error", "verdict", "ours, most accurate, s"]
     by_method = defaultdict(list)
     for entry in entries:
-        by_method[entry["method"]].append(solver_row(entry))
+        by_method[entry["method"]].append(solver_row(entry, machine))
     texts = [f"### {METHOD_NAMES[method]}\n\n{markdown(header, rows)}" for method, rows in by_method.items()]
     return "## Solvers\n\n" + "\n".join(texts) + "\n" + whole_grids(entries)
 
@@ -45,17 +45,18 @@ def whole_grids(entries):
     return "### All weights of a problem together\n\n" + markdown(header, rows)
 
 
-def solver_row(entry):
+def solver_row(entry, machine):
     ours, pot = entry["ours"], entry["pot"]
     cells = [entry["problem"], number(entry["lambda"], "g"), number(entry["eta"], "g"), threads_text(entry["threads"]),
              setting_text(entry), seconds(ours["seconds"])]
     objective = number(ours["objective"], ".9g")
     accurate = seconds(entry["accurate"]["seconds"]) if entry["accurate"] else "the same"
     if pot is None:
-        return [*cells, "not run again", "—", "—", objective, "—", "—", "—", accurate]
-    verdict = Verdict(entry)
-    return [*cells, pot["call"], seconds(pot["seconds"]), verdict.ratio_text(), objective, number(verdict.difference, "+.1e"),
-            pot["failure"] or number(pot["marginal_error"], ".0e"), verdict.text(), accurate]
+        return [*cells, "not run again", "—", "—", "—", objective, "—", "—", "—", accurate]
+    verdict = Verdict(entry, machine)
+    return [*cells, pot["call"], seconds(pot["seconds"]), verdict.ratio_text(), verdict.ceiling_text(), objective,
+            number(verdict.difference, "+.1e"), pot["failure"] or number(pot["marginal_error"], ".0e"), verdict.text(),
+            accurate]
 
 
 def setting_text(entry):
@@ -66,13 +67,13 @@ def setting_text(entry):
     return ", ".join(words) or "—"
 
 
-def growth(entries):
-    header = ["method", "n", "asked of ours", "ours, s", "POT, s", "times faster [95 %]", "verdict", "ours, MB", "× the costs", "POT, MB",
-              "× the costs"]
+def growth(entries, machine):
+    header = ["method", "n", "asked of ours", "ours, s", "POT, s", "times faster [95 %]", "at most", "verdict",
+              "ours, MB", "× the costs", "POT, MB", "× the costs"]
     rows = []
     for entry in entries:
         ours, pot = entry["ours"], entry["pot"]
-        verdict = Verdict(entry) if pot else None
+        verdict = Verdict(entry, machine) if pot else None
         memory = []
         for side in (ours, pot):
             if side is None or side["peak_bytes"] is None:
@@ -81,6 +82,7 @@ def growth(entries):
                 memory += [f"{side['peak_bytes'] / MEGABYTE:.0f}", f"{multiple(entry, side):.2f}"]
         rows.append([METHOD_NAMES[entry["method"]], entry["n_s"], setting_text(entry), seconds(ours["seconds"]),
                      seconds(pot["seconds"]) if pot else "—", verdict.ratio_text() if verdict else "—",
+                     verdict.ceiling_text() if verdict else "—",
                      verdict.text() if verdict else "POT would take too long", *memory])
     rows.sort(key=lambda row: list(METHOD_NAMES.values()).index(row[0]))
     header_of_fits = ["method", "ours: time", "POT: time", "ours: memory", "POT: memory"]

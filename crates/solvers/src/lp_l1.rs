@@ -171,23 +171,22 @@ pub fn solve_lp_l1(
             &entropic::Options { tolerance: tolerance_of_marginals, ..options.entropic },
         )?;
         let gap = gap.min(linearized - next.dual_objective);
+        if gap <= tolerance && progress.left() <= largest_gain {
+            break (gap, Stop::Converged);
+        }
         marginal_error = marginal_error.max(next.marginal_error);
-        let next = Iterate::at(problem, next, penalty);
+        let next = Iterate::at(problem, next, (penalty, tolerance_of_marginals));
         if next.objective.total() < total {
             progress.add(total - next.objective.total());
             iterate = next;
             iterations += 1;
-            continue;
+        } else if tolerance_of_marginals > options.entropic.tolerance {
+            // What a rough solution gains is lost again in its projection.
+            largest_error = options.entropic.tolerance;
+        } else {
+            // Nothing was left after all, if the gap is small.
+            break (gap, if gap <= tolerance { Stop::Converged } else { Stop::Stalled });
         }
-        if gap <= tolerance {
-            // Nothing was left after all.
-            break (gap, Stop::Converged);
-        }
-        if tolerance_of_marginals <= options.entropic.tolerance {
-            break (gap, Stop::Stalled);
-        }
-        // What a rough solution gains is lost again in its projection.
-        largest_error = options.entropic.tolerance;
     };
     let plan = match iterate.plan.take() {
         Some(plan) => plan,
@@ -232,9 +231,11 @@ impl Progress {
 struct Iterate {
     /// None where its memory serves for something else, and at the start: see `plan_again`.
     plan: Option<Array2<f64>>,
-    /// Of the entropic problem that the plan solves, with this penalty; the one of the start has none.
+    /// Of the entropic problem that the plan solves.
     potentials: Potentials,
+    /// Its penalty, none for that of the start, and the tolerance of its marginals.
     penalty: Option<Array2<f64>>,
+    tolerance: f64,
     /// ‖γ(I_cl, j)‖₁ and ∂Ω there.
     masses: Array2<f64>,
     slopes: Array2<f64>,
@@ -245,21 +246,27 @@ impl Iterate {
     /// At the plan of the entropic problem.
     fn at_start(problem: &LpL1Problem<'_>, start: &LpL1Start) -> Self {
         let terms = (start.transport_cost, start.entropy);
-        Self::new(problem, (None, start.potentials.clone()), None, start.masses.clone(), terms)
+        let found = (None, start.potentials.clone());
+        let solved = (None, start.marginal_error);
+        Self::new(problem, found, solved, start.masses.clone(), terms)
     }
 
     /// At the plan of an entropic problem with a penalty.
-    fn at(problem: &LpL1Problem<'_>, solution: entropic::Solution, penalty: Array2<f64>) -> Self {
+    fn at(
+        problem: &LpL1Problem<'_>,
+        solution: entropic::Solution,
+        (penalty, tolerance): (Array2<f64>, f64),
+    ) -> Self {
         let masses = problem.regularizer.group_masses(solution.plan.view());
         let terms = (solution.transport_cost, solution.objective - solution.transport_cost);
         let found = (Some(solution.plan), solution.potentials);
-        Self::new(problem, found, Some(penalty), masses, terms)
+        Self::new(problem, found, (Some(penalty), tolerance), masses, terms)
     }
 
     fn new(
         problem: &LpL1Problem<'_>,
         (plan, potentials): (Option<Array2<f64>>, Potentials),
-        penalty: Option<Array2<f64>>,
+        (penalty, tolerance): (Option<Array2<f64>>, f64),
         masses: Array2<f64>,
         (transport, entropy): (f64, f64),
     ) -> Self {
@@ -268,6 +275,7 @@ impl Iterate {
             plan,
             potentials,
             penalty,
+            tolerance,
             slopes: masses.mapv(|mass| regularizer.slope_at(mass)),
             objective: Objective {
                 transport,
@@ -278,8 +286,7 @@ impl Iterate {
         }
     }
 
-    /// The plan, from its potentials. Two plans at a time would be half as much memory again for a step that is rarely
-    /// taken back.
+    /// The plan, from its potentials, which takes one evaluation: two plans at a time would be half as much memory again.
     fn plan_again(
         &self,
         unweighted: &entropic::Problem<'_>,
@@ -288,9 +295,11 @@ impl Iterate {
         workspace: &mut Workspace,
         options: &LpL1Options,
     ) -> Result<Array2<f64>> {
+        let tolerance = self.tolerance.max(options.entropic.tolerance);
+        let options = entropic::Options { tolerance, ..options.entropic };
         let mut solve = |problem: &entropic::Problem<'_>| {
             let start = &mut |_| Ok(self.potentials.clone());
-            entropic::solve_from(problem, entropy_weight, start, None, workspace, &options.entropic)
+            entropic::solve_from(problem, entropy_weight, start, None, workspace, &options)
         };
         let solution = match &self.penalty {
             Some(values) => solve(&unweighted.reweighted(ClassPenalty { classes, values }))?,

@@ -60,7 +60,7 @@ mod tests {
             assert_eq!(of_a_part % 8, 0);
             let mut counts = vec![0.0; 1];
             sum_rows((rows, of_a_part), &mut counts, |range, counts| {
-                counts[0] += range.len() as f64
+                counts[0] += range.len() as f64;
             });
             assert_eq!(counts[0], rows as f64, "{rows} × {width}");
         }

@@ -23,10 +23,10 @@ impl Remainder {
 
     /// Adds its share to the row of a source sample that lacks so much.
     pub(crate) fn add_to(&self, lack: f64, row: &mut [f64], costs: &[f64]) {
-        let share = lack / self.total;
-        if self.is_negligible() || !(share > 0.0) {
+        if self.is_negligible() || lack <= 0.0 {
             return;
         }
+        let share = lack / self.total;
         for ((mass, &cost), target) in row.iter_mut().zip(costs).zip(&self.target) {
             if cost < f64::INFINITY {
                 *mass += share * target;

@@ -3,8 +3,6 @@
 
 use multiversion::multiversion;
 
-use super::problem::BLOCK;
-
 const LANES: usize = 8;
 
 /// Largest entry of a row without NaN.
@@ -19,46 +17,6 @@ pub(super) fn largest(values: &[f64]) -> f64 {
         }
     }
     maxima.iter().chain(rest).fold(f64::NEG_INFINITY, |a, &b| a.max(b))
-}
-
-/// Writes `potential - cost` for a block of columns of the cost matrix, one row for each, and returns the largest entry
-/// of each row. Reads and writes whole cache lines.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-pub(super) fn transposed_slacks(
-    costs: &[f64],
-    (columns, first): (usize, usize),
-    potential: &[f64],
-    rows: &mut [f64],
-) -> [f64; BLOCK] {
-    let width = potential.len();
-    let mut maxima = [f64::NEG_INFINITY; BLOCK];
-    let (whole, _) = potential.as_chunks::<LANES>();
-    for (chunk, potential) in whole.iter().enumerate() {
-        let position = chunk * LANES;
-        let mut tile = [[0.0; LANES]; BLOCK];
-        for lane in 0..LANES {
-            let start = (position + lane) * columns + first;
-            let costs = &costs[start..start + BLOCK];
-            for slot in 0..BLOCK {
-                tile[slot][lane] = potential[lane] - costs[slot];
-            }
-        }
-        for slot in 0..BLOCK {
-            let start = slot * width + position;
-            rows[start..start + LANES].copy_from_slice(&tile[slot]);
-            for slack in tile[slot] {
-                maxima[slot] = if slack > maxima[slot] { slack } else { maxima[slot] };
-            }
-        }
-    }
-    for position in whole.len() * LANES..width {
-        for slot in 0..BLOCK {
-            let slack = potential[position] - costs[position * columns + first + slot];
-            rows[slot * width + position] = slack;
-            maxima[slot] = maxima[slot].max(slack);
-        }
-    }
-    maxima
 }
 
 /// Subtracts from each entry and returns the largest of what is left.

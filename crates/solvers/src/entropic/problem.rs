@@ -16,9 +16,7 @@ use crate::parts::{rows_of_a_part, sum_rows};
 use crate::rows::entries;
 
 use super::feasibility;
-use super::kernels::{
-    RowSummary, accumulate_finite, largest, subtract, summarise, transposed_slacks,
-};
+use super::kernels::{RowSummary, accumulate_finite, largest, subtract, summarise};
 
 /// Outer samples that are handled together, so that a transposed cost matrix is read by cache lines.
 pub(super) const BLOCK: usize = 8;
@@ -153,12 +151,11 @@ impl<'a> Problem<'a> {
                 return maxima;
             }
             Some(costs) if count == BLOCK => {
-                let maxima = transposed_slacks(costs, (self.outer.len(), first), potential, rows);
-                let Some(penalty) = &self.penalty else { return maxima };
-                for row in 0..width {
-                    let charges = &penalty.of_row(row)[first..first + BLOCK];
-                    for (slot, charge) in charges.iter().enumerate() {
-                        rows[slot * width + row] -= charge;
+                let place = (self.outer.len(), first);
+                match self.penalty {
+                    None => transposed_slacks(costs, place, potential, rows),
+                    Some(penalty) => {
+                        transposed_slacks_with(penalty, costs, place, potential, rows);
                     }
                 }
             }
@@ -238,11 +235,47 @@ impl<'a> Problem<'a> {
     /// With its penalty.
     fn cost_at(&self, (row, column): (usize, usize)) -> f64 {
         let cost = self.cost[(row, column)];
-        self.penalty.map_or(cost, |penalty| cost + penalty.of_row(row)[column])
+        self.penalty.map_or(cost, |penalty| cost + penalty.values[(penalty.classes[row], column)])
     }
 
     pub(super) fn is_allowed(&self, outer: usize, inner: usize) -> bool {
         self.cost_between(outer, inner) < f64::INFINITY
+    }
+}
+
+/// A block of columns of the cost matrix, one row for each: reads whole cache lines.
+fn transposed_slacks(
+    costs: &[f64],
+    (columns, first): (usize, usize),
+    potential: &[f64],
+    rows: &mut [f64],
+) {
+    let width = potential.len();
+    for (position, (costs, potential)) in costs.chunks_exact(columns).zip(potential).enumerate() {
+        let costs = &costs[first..first + BLOCK];
+        for (slot, cost) in costs.iter().enumerate() {
+            rows[slot * width + position] = potential - cost;
+        }
+    }
+}
+
+/// The same with a penalty.
+fn transposed_slacks_with(
+    penalty: ClassPenalty<'_>,
+    costs: &[f64],
+    (columns, first): (usize, usize),
+    potential: &[f64],
+    rows: &mut [f64],
+) {
+    let width = potential.len();
+    let charges = penalty.values.as_slice().unwrap_or_default();
+    let costs = costs.chunks_exact(columns).zip(potential).zip(penalty.classes);
+    for (position, ((costs, potential), class)) in costs.enumerate() {
+        let start = class * columns + first;
+        let (costs, charges) = (&costs[first..first + BLOCK], &charges[start..start + BLOCK]);
+        for (slot, (cost, charge)) in costs.iter().zip(charges).enumerate() {
+            rows[slot * width + position] = potential - (cost + charge);
+        }
     }
 }
 
