@@ -5,6 +5,7 @@
 mod ascent;
 mod candidates;
 mod continuation;
+mod cost_summary;
 mod curvature;
 mod feasibility;
 mod kernel;
@@ -12,6 +13,7 @@ mod kernels;
 mod list;
 mod matrix;
 mod options;
+mod penalty;
 mod problem;
 mod projection;
 mod sparse_factor;
@@ -25,14 +27,16 @@ use ascent::{Ascent, AscentEnd};
 use continuation::Continuation;
 use kernel::Kernel;
 
-pub(crate) use problem::{ClassPenalty, Problem};
+pub(crate) use penalty::ClassPenalty;
+pub(crate) use problem::Problem;
 
 pub use options::{Options, Potentials, Solution};
 
 /// Outside this range λ or its reciprocal would overflow in products.
 const ENTROPY_WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
-/// The memory of a solve. Reusing one for problems of the same size allocates only the results.
+/// The memory of a solve. Reusing one for paths of problems of the same size allocates only the results; the plan of a
+/// single solve takes the largest part of it along.
 #[derive(Default)]
 pub struct Workspace {
     ascent: Ascent,

@@ -3,40 +3,22 @@
 //! ("inner") one; samples without mass are left out here and come back as zeros in the plan.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use ndarray::{Array2, ArrayView2, Axis};
-use rayon::prelude::*;
+use ndarray::{ArrayView2, Axis};
 
-use crate::checks::LARGEST_COST;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::loops::{dot, scale_and_accumulate, slack_and_max};
 use crate::marginals::masses_of;
 use crate::parts::{rows_of_a_part, sum_rows};
 use crate::rows::entries;
 
+use super::cost_summary::CostSummary;
 use super::feasibility;
-use super::kernels::{RowSummary, accumulate_finite, largest, subtract, summarise};
+use super::kernels::{accumulate_finite, largest, subtract};
+use super::penalty::ClassPenalty;
 
 /// Outer samples that are handled together, so that a transposed cost matrix is read by cache lines.
 pub(super) const BLOCK: usize = 8;
-
-/// What is added to the costs of each class of rows, one value a column: a reweighting that takes no other matrix.
-#[derive(Clone, Copy)]
-pub(crate) struct ClassPenalty<'a> {
-    /// The class of each row.
-    pub(crate) classes: &'a [usize],
-    /// Classes × columns, all finite.
-    pub(crate) values: &'a Array2<f64>,
-}
-
-impl<'a> ClassPenalty<'a> {
-    /// What the pairs of a row are charged.
-    pub(super) fn of_row(&self, row: usize) -> &'a [f64] {
-        // An array of ours is contiguous.
-        self.values.index_axis(Axis(0), self.classes[row]).to_slice().unwrap_or_default()
-    }
-}
 
 pub(crate) struct Problem<'a> {
     cost: ArrayView2<'a, f64>,
@@ -93,10 +75,6 @@ impl<'a> Problem<'a> {
 
     /// The same problem with costs that are higher by a penalty.
     pub(crate) fn reweighted<'b>(&'b self, penalty: ClassPenalty<'b>) -> Problem<'b> {
-        let ends =
-            penalty.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |ends, &value| {
-                (ends.0.min(value), ends.1.max(value))
-            });
         Problem {
             cost: self.cost.view(),
             penalty: Some(penalty),
@@ -106,7 +84,7 @@ impl<'a> Problem<'a> {
             outer: self.outer.clone(),
             inner_mass: self.inner_mass.clone(),
             outer_mass: self.outer_mass.clone(),
-            cost_spread: self.cost_spread + (ends.1 - ends.0),
+            cost_spread: self.cost_spread + penalty.range(),
             has_forbidden_pairs: self.has_forbidden_pairs,
         }
     }
@@ -155,7 +133,7 @@ impl<'a> Problem<'a> {
                 match self.penalty {
                     None => transposed_slacks(costs, place, potential, rows),
                     Some(penalty) => {
-                        transposed_slacks_with(penalty, costs, place, potential, rows);
+                        penalty.transposed_slacks(costs, place, potential, rows);
                     }
                 }
             }
@@ -233,9 +211,8 @@ impl<'a> Problem<'a> {
     }
 
     /// With its penalty.
-    fn cost_at(&self, (row, column): (usize, usize)) -> f64 {
-        let cost = self.cost[(row, column)];
-        self.penalty.map_or(cost, |penalty| cost + penalty.values[(penalty.classes[row], column)])
+    fn cost_at(&self, pair: (usize, usize)) -> f64 {
+        self.cost[pair] + self.penalty.map_or(0.0, |penalty| penalty.of_pair(pair))
     }
 
     pub(super) fn is_allowed(&self, outer: usize, inner: usize) -> bool {
@@ -259,140 +236,8 @@ fn transposed_slacks(
     }
 }
 
-/// The same with a penalty.
-fn transposed_slacks_with(
-    penalty: ClassPenalty<'_>,
-    costs: &[f64],
-    (columns, first): (usize, usize),
-    potential: &[f64],
-    rows: &mut [f64],
-) {
-    let width = potential.len();
-    let charges = penalty.values.as_slice().unwrap_or_default();
-    let costs = costs.chunks_exact(columns).zip(potential).zip(penalty.classes);
-    for (position, ((costs, potential), class)) in costs.enumerate() {
-        let start = class * columns + first;
-        let (costs, charges) = (&costs[first..first + BLOCK], &charges[start..start + BLOCK]);
-        for (slot, (cost, charge)) in costs.iter().zip(charges).enumerate() {
-            rows[slot * width + position] = potential - (cost + charge);
-        }
-    }
-}
-
 /// The samples with mass. A subnormal mass has no usable logarithm or reciprocal; it is a zero in every
 /// respect.
 fn support(mass: &[f64]) -> (Vec<usize>, Vec<f64>) {
     mass.iter().copied().enumerate().filter(|(_, mass)| *mass >= f64::MIN_POSITIVE).unzip()
-}
-
-struct CostSummary {
-    spread: f64,
-    has_forbidden_pairs: bool,
-}
-
-impl CostSummary {
-    fn new(cost: ArrayView2<'_, f64>) -> Result<Self> {
-        let of_a_part = rows_of_a_part(cost.nrows(), cost.ncols(), 1);
-        let parts: Vec<_> = (0..cost.nrows().div_ceil(of_a_part))
-            .into_par_iter()
-            .map(|part| {
-                let first = part * of_a_part;
-                Sums::of_rows(cost, first..cost.nrows().min(first + of_a_part))
-            })
-            .collect();
-        let mut all = Sums { sum: 0.0, count: 0, smallest: f64::INFINITY };
-        for part in parts {
-            let part = part?;
-            all.sum += part.sum;
-            all.count += part.count;
-            all.smallest = all.smallest.min(part.smallest);
-        }
-        let spread = if all.count == 0 { 0.0 } else { all.sum / all.count as f64 - all.smallest };
-        Ok(Self { spread, has_forbidden_pairs: all.count < cost.len() })
-    }
-}
-
-/// Of the finite costs of some rows.
-struct Sums {
-    sum: f64,
-    count: usize,
-    smallest: f64,
-}
-
-impl Sums {
-    fn of_rows(cost: ArrayView2<'_, f64>, rows: Range<usize>) -> Result<Self> {
-        let mut all = Self { sum: 0.0, count: 0, smallest: f64::INFINITY };
-        for row in rows {
-            let costs = cost.row(row);
-            // A moderate sum of moderate terms leaves nothing in the row that needs a closer look.
-            let is_ordinary = |s: &RowSummary| s.smallest > -LARGEST_COST && s.sum < LARGEST_COST;
-            if let Some(summary) = costs.as_slice().map(summarise).filter(is_ordinary) {
-                all.sum += summary.sum;
-                all.count += costs.len();
-                all.smallest = all.smallest.min(summary.smallest);
-                continue;
-            }
-            for (column, &value) in costs.iter().enumerate() {
-                if value.is_nan() || (value.abs() > LARGEST_COST && value != f64::INFINITY) {
-                    return Err(Error::Cost { row, column, value });
-                }
-                if value < f64::INFINITY {
-                    all.sum += value;
-                    all.count += 1;
-                    all.smallest = all.smallest.min(value);
-                }
-            }
-        }
-        Ok(all)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// In both orientations, with whole and partial blocks, and where a sample has no mass.
-    #[test]
-    fn a_penalty_is_as_good_as_higher_costs() {
-        let penalties = Array2::from_shape_fn((3, 21), |(class, j)| ((class + 2 * j) % 5) as f64);
-        for (rows, columns, massless) in [(13, 21, None), (34, 21, None), (34, 21, Some(4))] {
-            let cost = Array2::from_shape_fn((rows, columns), |(i, j)| ((i * j) % 11) as f64);
-            let classes: Vec<usize> = (0..rows).map(|row| row % 3).collect();
-            let higher = Array2::from_shape_fn((rows, columns), |(i, j)| {
-                cost[(i, j)] + penalties[(classes[i], j)]
-            });
-            let count = rows - massless.iter().len();
-            let mass = |row| if Some(row) == massless { 0.0 } else { 1.0 / count as f64 };
-            let source_mass: Vec<f64> = (0..rows).map(mass).collect();
-            let target_mass = vec![1.0 / columns as f64; columns];
-            let plain = Problem::new(cost.view(), &source_mass, &target_mass).unwrap();
-            let penalty = ClassPenalty { classes: &classes, values: &penalties };
-            let found = plain.reweighted(penalty);
-            let expected = Problem::new(higher.view(), &source_mass, &target_mass).unwrap();
-            assert!(found.cost_spread >= expected.cost_spread);
-            let width = expected.inner_len();
-            let potential: Vec<f64> = (0..width).map(|k| (k as f64).sin()).collect();
-            for first in (0..expected.outer_len()).step_by(BLOCK) {
-                let count = BLOCK.min(expected.outer_len() - first);
-                let slacks = |problem: &Problem<'_>| {
-                    let mut rows = vec![0.0; count * width];
-                    let maxima = problem.slacks(first, &potential, &mut rows);
-                    (rows, maxima)
-                };
-                let (found, expected) = (slacks(&found), slacks(&expected));
-                assert_eq!(found.1, expected.1);
-                for (found, expected) in found.0.iter().zip(&expected.0) {
-                    assert!((found - expected).abs() < 1e-14, "{found} and {expected}");
-                }
-            }
-            let means = |problem: &Problem<'_>| {
-                let mut means = vec![0.0; width];
-                problem.mean_costs(&mut means);
-                means
-            };
-            for (found, expected) in means(&found).iter().zip(means(&expected)) {
-                assert!((found - expected).abs() < 1e-13, "{found} and {expected}");
-            }
-        }
-    }
 }
