@@ -1,5 +1,8 @@
 //! Optimal transport for domain adaptation: exact, entropic and class-regularized plans between two sets of
 //! samples, each with a certificate, and the maps that plans induce.
+//!
+//! Large matrices are shared among the threads of the rayon pool that a solve is called in; their number does not change
+//! a digit. A call from outside the pool pays for changing threads: `rayon::scope(|_| …)` around it does so once.
 
 mod checks;
 pub mod cost;

@@ -40,7 +40,7 @@ pub(super) fn project(
     let (transport_cost, negentropy) = fill(&mut plan, problem, &raw);
     let dual_objective = dot(&inner_potential, &problem.inner_mass)
         + dot(&raw.outer_potential, &problem.outer_mass)
-        + entropy_weight * raw.excess;
+        + entropy_weight * raw.shortfall;
     let pairs = kernel.marginal.iter().zip(&problem.inner_mass);
     Projected {
         plan,
@@ -56,7 +56,7 @@ pub(super) fn project(
 struct Raw {
     outer_potential: Vec<f64>,
     /// One minus the sum of exp((f ⊕ g - C)/λ), not more than rounding: the outer marginal is exact.
-    excess: f64,
+    shortfall: f64,
     column_sums: Vec<f64>,
 }
 
@@ -106,10 +106,10 @@ fn write_matrix(
             (column_sums, total)
         })
         .collect();
-    let excess = 1.0 - parts.iter().map(|part| part.1).sum::<f64>();
+    let shortfall = 1.0 - parts.iter().map(|part| part.1).sum::<f64>();
     let mut column_sums = vec![0.0; columns];
     add_all(parts.into_iter().map(|part| part.0), &mut column_sums);
-    Raw { outer_potential, excess, column_sums }
+    Raw { outer_potential, shortfall, column_sums }
 }
 
 /// Writes the pairs that are listed; the others carry nothing in the digits of f64.
@@ -144,7 +144,7 @@ fn write_list(
     let cut = kernel.marginal.iter().zip(&shrink);
     let inner_sums: Vec<f64> = cut.map(|(marginal, shrink)| marginal * shrink).collect();
     let (_, column_sums) = by_side(problem, &inner_sums, &outer_sums, 0.0);
-    Raw { outer_potential, excess: 0.0, column_sums: column_sums.to_vec() }
+    Raw { outer_potential, shortfall: 0.0, column_sums: column_sums.to_vec() }
 }
 
 /// Cuts the columns down to their masses and spreads what is then missing; returns Σ γ C and Σ γ ln γ.
@@ -158,7 +158,7 @@ fn fill(plan: &mut Array2<f64>, problem: &Problem<'_>, raw: &Raw) -> (f64, f64) 
     let scale = |(mass, sum): (&f64, &f64)| {
         if sum > mass || (grows && *sum > 0.0) { mass / sum } else { 1.0 }
     };
-    let shrink: Vec<f64> = columns.map(scale).collect();
+    let scales: Vec<f64> = columns.map(scale).collect();
     let (rows, columns) = problem.shape();
     let of_a_part = rows_of_a_part(rows, columns, 1);
     let values = plan.as_slice_mut().unwrap_or_default();
@@ -170,8 +170,8 @@ fn fill(plan: &mut Array2<f64>, problem: &Problem<'_>, raw: &Raw) -> (f64, f64) 
             for (offset, gammas) in values.chunks_exact_mut(columns).enumerate() {
                 let place = part * of_a_part + offset;
                 let costs = problem.costs_of_row(place);
-                let lack = row_mass[place] - dot(gammas, &shrink);
-                scale_by(gammas, 1.0, &shrink);
+                let lack = row_mass[place] - dot(gammas, &scales);
+                scale_by(gammas, 1.0, &scales);
                 remainder.add_to(lack, gammas, &costs);
                 let sums = cost_and_negentropy(gammas, &costs);
                 transport_cost += sums.0;
