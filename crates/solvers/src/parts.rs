@@ -19,6 +19,18 @@ pub(crate) fn rows_of_a_part(rows: usize, width: usize, step: usize) -> usize {
     rows.div_ceil(parts).max(1).next_multiple_of(step)
 }
 
+/// What `part` makes of each part of the rows of a matrix, in their order.
+pub(crate) fn map_rows<T: Send>(
+    (rows, width): (usize, usize),
+    part: impl Fn(Range<usize>) -> T + Sync,
+) -> Vec<T> {
+    let of_a_part = rows_of_a_part(rows, width, 1);
+    (0..rows.div_ceil(of_a_part))
+        .into_par_iter()
+        .map(|index| part(index * of_a_part..rows.min((index + 1) * of_a_part)))
+        .collect()
+}
+
 /// `sums` += what `add` adds to them for each part of the rows.
 pub(crate) fn sum_rows(
     (rows, rows_of_a_part): (usize, usize),

@@ -2,6 +2,7 @@
 //! size depends on the matrices alone, and so do the digits.
 
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2};
@@ -53,20 +54,39 @@ pub(crate) fn gram(matrix: &Array2<f64>) -> Array2<f64> {
     let (Some(factor), Some(values)) = (whole(matrix.view()), gram.as_slice_mut()) else {
         return matrix.dot(&matrix.t());
     };
-    let of_a_panel = ROWS_OF_A_TRIANGULAR_PANEL;
-    values.par_chunks_mut((of_a_panel * size).max(1)).enumerate().for_each(|(panel, values)| {
-        let (first, rows) = (panel * of_a_panel, values.len() / size);
-        let end = first + rows;
-        let output = MatMut::from_row_major_slice_mut(values, rows, size).subcols_mut(0, end);
-        let (left, right) = (factor.subrows(first, rows), factor.subrows(0, end).transpose());
-        matmul(output, Accum::Replace, left, right, 1.0, Par::Seq);
-    });
+    write_upper_gram(1.0, factor, values);
     for row in 0..size {
         for column in 0..row {
-            gram[[column, row]] = gram[[row, column]];
+            gram[[row, column]] = gram[[column, row]];
         }
     }
     gram
+}
+
+/// The upper triangle of `weight · M Mᵀ`, row by row; what is below the diagonal stays.
+pub(crate) fn write_upper_gram(weight: f64, factor: MatRef<'_, f64>, values: &mut [f64]) {
+    let size = factor.nrows();
+    let panels = values.par_chunks_mut((ROWS_OF_A_TRIANGULAR_PANEL * size).max(1)).enumerate();
+    panels.for_each(|(panel, values)| {
+        let (first, rows) = (panel * ROWS_OF_A_TRIANGULAR_PANEL, values.len() / size);
+        let beyond = first + rows;
+        let left = factor.subrows(first, rows);
+        let output = MatMut::from_row_major_slice_mut(values, rows, size);
+        let (diagonal, rest) = output.subcols_mut(first, size - first).split_at_col_mut(rows);
+        triangular_matmul(
+            diagonal,
+            BlockStructure::TriangularUpper,
+            Accum::Replace,
+            left,
+            BlockStructure::Rectangular,
+            left.transpose(),
+            BlockStructure::Rectangular,
+            weight,
+            Par::Seq,
+        );
+        let right = factor.subrows(beyond, size - beyond).transpose();
+        matmul(rest, Accum::Replace, left, right, weight, Par::Seq);
+    });
 }
 
 /// A matrix that fills its memory, by rows or by columns.

@@ -4,21 +4,17 @@
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
+use faer::{MatMut, MatRef, Par};
 
 use super::kernel::Kernel;
 use super::sparse_factor::SparseFactor;
 use crate::loops::dot;
+use crate::product::write_upper_gram;
 
 /// What a sparse factor of a long list costs, about.
 const SWEEPS_PER_SPARSE_FACTOR: usize = 20;
 /// Most sweeps with a sparse factor before the dense one is the better choice.
 const SPARSE_SWEEPS: usize = 60;
-
-/// Columns of the curvature that are worth another thread.
-const PANEL: usize = 256;
 
 #[derive(Default)]
 pub(super) struct Curvature {
@@ -178,7 +174,8 @@ impl Curvature {
         } else {
             let outer = kernel.outer_scaling.len();
             let weights = MatRef::from_column_major_slice(&kernel.values, inner, outer);
-            subtract_products(weights, &mut self.matrix);
+            // The upper triangle by rows is the lower one by columns.
+            write_upper_gram(-1.0, weights, &mut self.matrix);
         }
         self.complete_laplacian(masses, damping);
         let scratch = self.scratch.get_or_insert_with(|| {
@@ -246,17 +243,4 @@ impl Curvature {
             *x -= mean;
         }
     }
-}
-
-/// The lower triangle of −WᵀW, column by column, by panels of columns; above the diagonal is whatever comes of that.
-fn subtract_products(weights: MatRef<'_, f64>, matrix: &mut [f64]) {
-    let inner = weights.nrows();
-    matrix.par_chunks_mut(PANEL * inner).enumerate().for_each(|(panel, columns)| {
-        let (first, width) = (panel * PANEL, columns.len() / inner);
-        let below = MatMut::from_column_major_slice_mut(columns, inner, width)
-            .subrows_mut(first, inner - first);
-        let rows = weights.subrows(first, inner - first);
-        let right = weights.subrows(first, width).transpose();
-        matmul(below, Accum::Replace, rows, right, -1.0, Par::Seq);
-    });
 }

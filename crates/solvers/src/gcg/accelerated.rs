@@ -19,6 +19,7 @@ use crate::elementary::end_slopes;
 use crate::entropic::Workspace;
 use crate::error::Result;
 use crate::loops::change_dots;
+use crate::parts::map_rows;
 use crate::rows::entries;
 use crate::stop::Stop;
 
@@ -233,15 +234,20 @@ impl Anchor {
 
     /// ⟨Δ, ∇Ω_c(Δ)⟩ / (KL(z | z₋) + KL(z₋ | z)) for the last step Δ = z − z₋.
     fn curvature_since(&self, (plan, gradient): (ArrayView2<'_, f64>, ArrayView2<'_, f64>)) -> f64 {
-        let (mut divergence, mut change) = (0.0, 0.0);
-        for row in 0..plan.nrows() {
-            let (from, to) = (entries(plan.row(row)), entries(self.plan.row(row)));
-            let slopes = (entries(gradient.row(row)), entries(self.gradient.row(row)));
-            let [_, start, end] = end_slopes(&from, &to, &from);
-            divergence += end - start;
-            let [before, after] = change_dots(&from, &to, (&slopes.0, &slopes.1));
-            change += after - before;
-        }
+        let parts = map_rows(plan.dim(), |rows| {
+            let (mut divergence, mut change) = (0.0, 0.0);
+            for row in rows {
+                let (from, to) = (entries(plan.row(row)), entries(self.plan.row(row)));
+                let slopes = (entries(gradient.row(row)), entries(self.gradient.row(row)));
+                let [_, start, end] = end_slopes(&from, &to, &from);
+                divergence += end - start;
+                let [before, after] = change_dots(&from, &to, (&slopes.0, &slopes.1));
+                change += after - before;
+            }
+            (divergence, change)
+        });
+        let (divergence, change) =
+            parts.into_iter().fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1));
         change / divergence
     }
 }

@@ -5,6 +5,7 @@ use ndarray::{Array2, ArrayView2, Zip};
 
 use crate::elementary::{end_slopes, slope_of_negentropy};
 use crate::loops::change_dots;
+use crate::parts::map_rows;
 use crate::regularizer::Regularizer;
 use crate::rows::entries;
 
@@ -140,22 +141,31 @@ impl LineSearch<'_> {
 
     /// The slopes of ⟨γ, C⟩, and of Ω_s at both ends; and those of Ω_c with its gradients at both.
     fn end_slopes(&self, end_gradient: ArrayView2<'_, f64>) -> ([f64; 3], [f64; 2]) {
+        let Self { cost, from, to, gradient, .. } = self;
+        let parts = map_rows(from.dim(), |rows| {
+            let (mut sums, mut slopes) = ([0.0; 3], [0.0; 2]);
+            for row in rows {
+                let (from, to) = (entries(from.row(row)), entries(to.row(row)));
+                add(&mut sums, end_slopes(&from, &to, &entries(cost.row(row))));
+                let gradients = (entries(gradient.row(row)), entries(end_gradient.row(row)));
+                add(&mut slopes, change_dots(&from, &to, (&gradients.0, &gradients.1)));
+            }
+            (sums, slopes)
+        });
         let (mut sums, mut slopes) = ([0.0; 3], [0.0; 2]);
-        for row in 0..self.from.nrows() {
-            let (from, to) = (entries(self.from.row(row)), entries(self.to.row(row)));
-            let own = end_slopes(&from, &to, &entries(self.cost.row(row)));
-            sums.iter_mut().zip(own).for_each(|(sum, slope)| *sum += slope);
-            let gradients = (entries(self.gradient.row(row)), entries(end_gradient.row(row)));
-            let own = change_dots(&from, &to, (&gradients.0, &gradients.1));
-            slopes.iter_mut().zip(own).for_each(|(sum, slope)| *sum += slope);
+        for part in parts {
+            add(&mut sums, part.0);
+            add(&mut slopes, part.1);
         }
         (sums, slopes)
     }
 
     /// The slope of Ω_s.
     fn entropy_slope(&self, step: f64) -> f64 {
-        let rows = self.from.rows().into_iter().zip(self.to.rows());
-        rows.map(|(from, to)| slope_of_negentropy(&entries(from), &entries(to), step)).sum()
+        let Self { from, to, .. } = self;
+        let of_row =
+            |row| slope_of_negentropy(&entries(from.row(row)), &entries(to.row(row)), step);
+        map_rows(from.dim(), |rows| rows.map(of_row).sum::<f64>()).into_iter().sum()
     }
 
     /// Σ (to − from) · weight.
@@ -171,4 +181,8 @@ impl LineSearch<'_> {
             *mass = (1.0 - step) * from + step * to;
         });
     }
+}
+
+fn add<const N: usize>(sums: &mut [f64; N], terms: [f64; N]) {
+    sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
 }

@@ -2,10 +2,12 @@
 //! is then still in the cache.
 
 use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
 
 use super::{GcgProblem, Objective};
 use crate::elementary::{cost_and_negentropy, subtract_logarithms};
 use crate::loops::{dot, mix, scale_and_accumulate};
+use crate::parts::{map_rows, rows_of_a_part};
 use crate::rows::entries;
 
 /// C + η Σ weight · G − τ ln γ, for gradients G with their weights.
@@ -16,17 +18,24 @@ pub(super) fn write_linearized(
     damping: f64,
     linearized: &mut Array2<f64>,
 ) {
-    for (row, mut linearized) in linearized.rows_mut().into_iter().enumerate() {
-        let Some(linearized) = linearized.as_slice_mut() else { continue };
-        linearized.copy_from_slice(&entries(problem.cost.row(row)));
-        for (weight, gradient) in gradients {
-            let weight = problem.regularization_weight * weight;
-            scale_and_accumulate(&entries(gradient.row(row)), weight, linearized);
+    let (rows, columns) = linearized.dim();
+    let of_a_part = rows_of_a_part(rows, columns, 1);
+    let (cost, regularization_weight) = (problem.cost.view(), problem.regularization_weight);
+    // A matrix of ours is contiguous.
+    let values = linearized.as_slice_mut().unwrap_or_default();
+    values.par_chunks_mut(of_a_part * columns).enumerate().for_each(|(part, values)| {
+        for (offset, linearized) in values.chunks_exact_mut(columns).enumerate() {
+            let row = part * of_a_part + offset;
+            linearized.copy_from_slice(&entries(cost.row(row)));
+            for (weight, gradient) in gradients {
+                let weight = regularization_weight * weight;
+                scale_and_accumulate(&entries(gradient.row(row)), weight, linearized);
+            }
+            if damping > 0.0 {
+                subtract_logarithms(linearized, &entries(plan.row(row)), damping);
+            }
         }
-        if damping > 0.0 {
-            subtract_logarithms(linearized, &entries(plan.row(row)), damping);
-        }
-    }
+    });
 }
 
 pub(super) fn objective(
@@ -34,12 +43,15 @@ pub(super) fn objective(
     plan: ArrayView2<'_, f64>,
     gradient: ArrayView2<'_, f64>,
 ) -> Objective {
-    let mut sums = Sums::default();
-    for ((plan, gradient), cost) in
-        plan.rows().into_iter().zip(gradient.rows()).zip(problem.cost.rows())
-    {
-        sums.add(&entries(plan), &entries(gradient), &entries(cost));
-    }
+    let cost = problem.cost.view();
+    let sums = Sums::total(map_rows(plan.dim(), |rows| {
+        let mut sums = Sums::default();
+        for row in rows {
+            let (plan, gradient) = (plan.row(row), gradient.row(row));
+            sums.add(&entries(plan), &entries(gradient), &entries(cost.row(row)));
+        }
+        sums
+    }));
     let regularization = if problem.regularizer.is_quadratic() {
         0.5 * sums.slope
     } else {
@@ -55,16 +67,25 @@ pub(super) fn move_quadratic(
     (to, to_gradient): (ArrayView2<'_, f64>, ArrayView2<'_, f64>),
     share: f64,
 ) -> Objective {
-    let mut sums = Sums::default();
-    let rows = plan.rows_mut().into_iter().zip(gradient.rows_mut());
-    let ends = to.rows().into_iter().zip(to_gradient.rows()).zip(problem.cost.rows());
-    for ((mut plan, mut gradient), ((to, to_gradient), cost)) in rows.zip(ends) {
-        if let (Some(plan), Some(gradient)) = (plan.as_slice_mut(), gradient.as_slice_mut()) {
-            mix(plan, &entries(to), share);
-            mix(gradient, &entries(to_gradient), share);
-            sums.add(plan, gradient, &entries(cost));
+    let (rows, columns) = plan.dim();
+    let of_a_part = rows_of_a_part(rows, columns, 1);
+    let cost = problem.cost.view();
+    // Matrices of ours are contiguous.
+    let plans = plan.as_slice_mut().unwrap_or_default().par_chunks_mut(of_a_part * columns);
+    let gradients = gradient.as_slice_mut().unwrap_or_default();
+    let move_part = |(part, (plans, gradients)): (usize, (&mut [f64], &mut [f64]))| {
+        let mut sums = Sums::default();
+        let rows = plans.chunks_exact_mut(columns).zip(gradients.chunks_exact_mut(columns));
+        for (offset, (plan, gradient)) in rows.enumerate() {
+            let row = part * of_a_part + offset;
+            mix(plan, &entries(to.row(row)), share);
+            mix(gradient, &entries(to_gradient.row(row)), share);
+            sums.add(plan, gradient, &entries(cost.row(row)));
         }
-    }
+        sums
+    };
+    let parts = plans.zip(gradients.par_chunks_mut(of_a_part * columns)).enumerate();
+    let sums = Sums::total(parts.map(move_part).collect());
     let regularization = 0.5 * sums.slope;
     sums.objective(problem, regularization)
 }
@@ -78,6 +99,14 @@ struct Sums {
 }
 
 impl Sums {
+    fn total(parts: Vec<Self>) -> Self {
+        parts.into_iter().fold(Self::default(), |all, part| Self {
+            transport: all.transport + part.transport,
+            negentropy: all.negentropy + part.negentropy,
+            slope: all.slope + part.slope,
+        })
+    }
+
     fn add(&mut self, plan: &[f64], gradient: &[f64], cost: &[f64]) {
         let (transport, negentropy) = cost_and_negentropy(plan, cost);
         self.transport += transport;
@@ -95,6 +124,6 @@ impl Sums {
 }
 
 pub(super) fn inner_product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> f64 {
-    let rows = left.rows().into_iter().zip(right.rows());
-    rows.map(|(left, right)| dot(&entries(left), &entries(right))).sum()
+    let of_row = |row| dot(&entries(left.row(row)), &entries(right.row(row)));
+    map_rows(left.dim(), |rows| rows.map(of_row).sum::<f64>()).into_iter().sum()
 }
