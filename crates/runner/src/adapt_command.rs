@@ -330,8 +330,12 @@ fn group_lasso(
 
 fn lp_l1(problem: &LpL1Problem<'_>, entropy_weight: f64, relative_gap: f64) -> Result<Transport> {
     let mut workspace = Workspace::default();
-    let options =
-        LpL1Options { relative_gap, remaining_gain: relative_gap, ..LpL1Options::default() };
+    let options = LpL1Options {
+        relative_gap,
+        remaining_gain: relative_gap,
+        settles_classes: true,
+        ..LpL1Options::default()
+    };
     // A start that is a hundredth as far from its optimum as the solution may be. Its plan is gone before the next is made.
     let tolerance = 0.01 * relative_gap;
     let start = LpL1Start::new(

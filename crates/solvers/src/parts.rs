@@ -19,6 +19,11 @@ pub(crate) fn rows_of_a_part(rows: usize, width: usize, step: usize) -> usize {
     rows.div_ceil(parts).max(1).next_multiple_of(step)
 }
 
+/// How many groups of the rows of a matrix a part has at least.
+pub(crate) fn groups_of_a_part(groups: usize, (rows, width): (usize, usize)) -> usize {
+    (groups * rows_of_a_part(rows, width, 1)).div_ceil(rows.max(1)).max(1)
+}
+
 /// What `part` makes of each part of the rows of a matrix, in their order.
 pub(crate) fn map_rows<T: Send>(
     (rows, width): (usize, usize),

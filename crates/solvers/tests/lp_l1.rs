@@ -142,6 +142,26 @@ fn each_reweighting_lowers_the_objective_and_none_leaves_the_entropic_plan() {
 }
 
 #[test]
+fn classes_that_settle_by_themselves_end_as_low_in_fewer_reweightings() {
+    let cost = squared_distances(&cloud(60, 3, 1), &cloud(80, 3, 2));
+    for weights in [(1.0, 1.0), (1.0, 0.3)] {
+        let options = LpL1Options { remaining_gain: 1e-6, ..LpL1Options::default() };
+        let plain = solve_with(&cost, weights, &options);
+        let settled = solve_with(&cost, weights, &LpL1Options { settles_classes: true, ..options });
+        for solution in [&plain, &settled] {
+            assert_eq!(solution.stop, Stop::Converged, "{weights:?}");
+            assert_marginals(solution.plan.view());
+        }
+        let expected = objective(&cost, &settled.plan, weights);
+        let totals =
+            [plain, settled].map(|solution| (solution.objective.total(), solution.iterations));
+        assert!((totals[1].0 - expected).abs() <= 1e-10 * expected.abs(), "{weights:?}");
+        assert!(totals[1].0 <= totals[0].0 + 1e-3 * totals[0].0.abs(), "{weights:?}: {totals:?}");
+        assert!(totals[1].1 < totals[0].1 / 2, "{weights:?}: {totals:?}");
+    }
+}
+
+#[test]
 fn without_regularization_the_plan_is_the_entropic_one() {
     let cost = squared_distances(&cloud(15, 2, 3), &cloud(20, 2, 4));
     let solution = solve(&cost, (0.2, 0.0));

@@ -4,19 +4,26 @@
 //! With the source potentials f held fixed but for one shift F_cl a class, the entropic problem shrinks to one
 //! between classes and columns: masses A_cl = Σ a_i and costs
 //! D_cl,j = −w ln Σ_{i ∈ I_cl} exp((f_i − C_ij)/w) + η ∂Ω_cl,j. Its potentials F, g give f_i + F_cl and g, and its dual
-//! value is theirs.
+//! value is theirs. Its plan has the masses ‖γ(I_cl, j)‖₁, which are all that Ω depends on: there the reweighting can go
+//! on for the price of the small problem.
 
 use multiversion::multiversion;
 use ndarray::{Array1, Array2, ArrayView2};
+use rayon::prelude::*;
 
 use crate::elementary::exp_shifted;
 use crate::entropic::{self, Potentials, Workspace};
 use crate::error::Result;
 use crate::loops::scale_and_accumulate;
+use crate::parts::groups_of_a_part;
+use crate::regularizers::LpL1;
 use crate::rows::entries;
 
 /// What is left is for the full problem.
 const TOLERANCE: f64 = 1e-6;
+/// Reweightings between classes and columns at most, and what they have to gain to go on, as a share of the first's.
+const REWEIGHTINGS: usize = 100;
+const WORTHWHILE_GAIN: f64 = 0.05;
 
 /// The problem between classes and columns, and its memory.
 pub(super) struct Coarse<'a> {
@@ -25,7 +32,9 @@ pub(super) struct Coarse<'a> {
     source_mass: &'a [f64],
     target_mass: &'a [f64],
     class_mass: Vec<f64>,
+    /// D without a penalty, and with one.
     class_costs: Array2<f64>,
+    penalized: Array2<f64>,
     workspace: Workspace,
 }
 
@@ -34,6 +43,8 @@ pub(super) struct Shifted {
     pub(super) potentials: Potentials,
     /// The value of the dual at them.
     pub(super) dual_objective: f64,
+    /// Between classes and columns.
+    between: entropic::Solution,
 }
 
 impl<'a> Coarse<'a> {
@@ -50,6 +61,7 @@ impl<'a> Coarse<'a> {
             target_mass,
             class_mass: classes.iter().map(mass).collect(),
             class_costs: Array2::zeros((classes.len(), cost.ncols())),
+            penalized: Array2::zeros((classes.len(), cost.ncols())),
             workspace: Workspace::default(),
         }
     }
@@ -62,22 +74,77 @@ impl<'a> Coarse<'a> {
         entropy_weight: f64,
     ) -> Result<Shifted> {
         self.aggregate(entropy_weight, &potentials.source);
-        self.class_costs += penalty;
         let start = Potentials {
             source: Array1::zeros(self.class_mass.len()),
             target: potentials.target.clone(),
         };
-        let solution = entropic::solve(
-            self.class_costs.view(),
+        let between = self.solve(&start, penalty, entropy_weight)?;
+        Ok(self.shifted(potentials, between))
+    }
+
+    /// Reweights between classes and columns until little is gained, from where `shift` ended with the same potentials.
+    /// Returns the last penalty and the potentials shifted by it.
+    pub(super) fn settle(
+        &mut self,
+        potentials: &Potentials,
+        shifted: Shifted,
+        regularizer: &LpL1,
+        regularization_weight: f64,
+    ) -> Result<(Array2<f64>, Shifted)> {
+        let mut between = shifted.between;
+        let mut total = self.total(&between, regularizer, regularization_weight);
+        let mut first_gain = None;
+        let mut penalty;
+        let mut steps = 0;
+        loop {
+            penalty = between.plan.mapv(|mass| regularization_weight * regularizer.slope_at(mass));
+            between = self.solve(&between.potentials, &penalty, between.entropy_weight)?;
+            let next = self.total(&between, regularizer, regularization_weight);
+            let gain = total - next;
+            total = next;
+            steps += 1;
+            let worthwhile = WORTHWHILE_GAIN * *first_gain.get_or_insert(gain);
+            if steps == REWEIGHTINGS || gain <= worthwhile.max(0.0) {
+                return Ok((penalty, self.shifted(potentials, between)));
+            }
+        }
+    }
+
+    fn solve(
+        &mut self,
+        start: &Potentials,
+        penalty: &Array2<f64>,
+        entropy_weight: f64,
+    ) -> Result<entropic::Solution> {
+        self.penalized.assign(&self.class_costs);
+        self.penalized += penalty;
+        entropic::solve(
+            self.penalized.view(),
             &self.class_mass,
             self.target_mass,
             entropy_weight,
-            Some(&start),
+            Some(start),
             &mut self.workspace,
             &entropic::Options { tolerance: TOLERANCE, ..entropic::Options::default() },
-        )?;
+        )
+    }
+
+    /// ⟨Γ, D⟩ + λ Σ Γ ln Γ + η Ω(Γ), without penalty.
+    fn total(
+        &self,
+        between: &entropic::Solution,
+        regularizer: &LpL1,
+        regularization_weight: f64,
+    ) -> f64 {
+        let moved = between.plan.iter().zip(&self.class_costs).filter(|(mass, _)| **mass > 0.0);
+        let transport: f64 = moved.map(|(mass, cost)| mass * cost).sum();
+        let entropy = between.objective - between.transport_cost;
+        transport + entropy + regularization_weight * regularizer.value_at(&between.plan)
+    }
+
+    fn shifted(&self, potentials: &Potentials, between: entropic::Solution) -> Shifted {
         let mut source = potentials.source.clone();
-        for (rows, shift) in self.classes.iter().zip(&solution.potentials.source) {
+        for (rows, shift) in self.classes.iter().zip(&between.potentials.source) {
             for &row in rows {
                 source[row] += shift;
             }
@@ -86,36 +153,41 @@ impl<'a> Coarse<'a> {
         let massive =
             potentials.source.iter().zip(self.source_mass).filter(|(_, mass)| **mass > 0.0);
         let unshifted: f64 = massive.map(|(potential, mass)| potential * mass).sum();
-        Ok(Shifted {
-            potentials: Potentials { source, target: solution.potentials.target },
-            dual_objective: unshifted + solution.dual_objective,
-        })
+        Shifted {
+            potentials: Potentials { source, target: between.potentials.target.clone() },
+            dual_objective: unshifted + between.dual_objective,
+            between,
+        }
     }
 
     /// Soft minima of the costs over the rows of each class.
     fn aggregate(&mut self, entropy_weight: f64, potential: &Array1<f64>) {
-        let mut largest = vec![0.0; self.cost.ncols()];
-        let mut slacks = vec![0.0; self.cost.ncols()];
-        for (rows, mut sums) in self.classes.iter().zip(self.class_costs.rows_mut()) {
-            largest.fill(f64::NEG_INFINITY);
+        let Self { cost, classes, class_costs, .. } = self;
+        let columns = cost.ncols();
+        let of_a_part = groups_of_a_part(classes.len(), cost.dim());
+        // An array of ours is contiguous.
+        let sums = class_costs.as_slice_mut().unwrap_or_default();
+        let of_a_class = sums.par_chunks_exact_mut(columns.max(1)).zip(*classes);
+        of_a_class.with_min_len(of_a_part).for_each(|(sums, rows)| {
+            let mut largest = vec![f64::NEG_INFINITY; columns];
             for &row in rows {
-                raise(&mut largest, potential[row], &entries(self.cost.row(row)));
+                raise(&mut largest, potential[row], &entries(cost.row(row)));
             }
             // Where no row may send anything the sum is zero and the cost +∞, whatever the shift.
             for value in &mut largest {
                 *value = if value.is_finite() { *value } else { 0.0 };
             }
-            let mut total = vec![0.0; largest.len()];
+            let mut slacks = vec![0.0; columns];
+            sums.fill(0.0);
             for &row in rows {
-                let costs = entries(self.cost.row(row));
-                differences(&mut slacks, potential[row], &costs, &largest);
+                differences(&mut slacks, potential[row], &entries(cost.row(row)), &largest);
                 exp_shifted(&mut slacks, 0.0, entropy_weight.recip());
-                scale_and_accumulate(&slacks, 1.0, &mut total);
+                scale_and_accumulate(&slacks, 1.0, sums);
             }
-            for ((sum, total), largest) in sums.iter_mut().zip(&total).zip(&largest) {
-                *sum = -largest - entropy_weight * total.ln();
+            for (sum, largest) in sums.iter_mut().zip(&largest) {
+                *sum = -largest - entropy_weight * sum.ln();
             }
-        }
+        });
     }
 }
 

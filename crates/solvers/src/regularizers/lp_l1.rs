@@ -6,10 +6,14 @@
 //! gradient is a step of majorization-minimization. [`crate::lp_l1`] takes nothing but those.
 
 use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
 
 use super::rows_by_class;
 use crate::error::{Error, Result};
+use crate::loops::scale_and_accumulate;
+use crate::parts::groups_of_a_part;
 use crate::regularizer::{Regularizer, SegmentSlope};
+use crate::rows::entries;
 
 /// ℓp-ℓ1 over the classes of the source samples.
 #[derive(Debug, Clone)]
@@ -74,24 +78,35 @@ impl LpL1 {
 
     /// ‖γ(I_cl, j)‖₁ of each class and column.
     pub(crate) fn group_masses(&self, plan: ArrayView2<'_, f64>) -> Array2<f64> {
-        let mut masses = Array2::zeros((self.classes.len(), plan.ncols()));
-        for (rows, mut masses) in self.classes.iter().zip(masses.rows_mut()) {
+        let columns = plan.ncols();
+        let mut masses = Array2::zeros((self.classes.len(), columns));
+        // A new array is contiguous.
+        let values = masses.as_slice_mut().unwrap_or_default();
+        let of_a_class = values.par_chunks_exact_mut(columns.max(1)).zip(&self.classes);
+        let of_a_part = groups_of_a_part(self.classes.len(), plan.dim());
+        of_a_class.with_min_len(of_a_part).for_each(|(masses, rows)| {
             for &row in rows {
-                masses += &plan.row(row);
+                scale_and_accumulate(&entries(plan.row(row)), 1.0, masses);
             }
-        }
+        });
         masses
     }
 
     /// Ω by the masses of the groups.
     pub(crate) fn value_at(&self, masses: &Array2<f64>) -> f64 {
-        let empty = self.offset.powf(self.power);
-        masses.iter().map(|mass| (mass + self.offset).powf(self.power) - empty).sum()
+        let empty = self.raise(self.offset);
+        masses.iter().map(|mass| self.raise(mass + self.offset) - empty).sum()
+    }
+
+    /// x^p. There are many, and a root takes a tenth of the time.
+    fn raise(&self, value: f64) -> f64 {
+        if self.power == 0.5 { value.sqrt() } else { value.powf(self.power) }
     }
 
     /// The slope of Ω in a group of this mass.
     pub(crate) fn slope_at(&self, mass: f64) -> f64 {
-        self.power * (mass + self.offset).powf(self.power - 1.0)
+        let value = mass + self.offset;
+        self.power * self.raise(value) / value
     }
 }
 
