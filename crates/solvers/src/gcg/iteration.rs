@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::stop::Stop;
 
 /// A direction's marginal error, as a share of what the one before it promised to gain.
-pub(super) const DIRECTION_ACCURACY: f64 = 0.1;
+pub(super) const DIRECTION_ACCURACY: f64 = 0.05;
 /// Of any direction.
 pub(super) const LARGEST_MARGINAL_ERROR: f64 = 1e-3;
 /// One bad step does not condemn the model: λ + τ grows by no more than this at once.

@@ -11,7 +11,7 @@ use crate::parts::{add_all, rows_of_a_part};
 use crate::rows::entries;
 
 /// A sweep costs about a thirtieth of a Newton step, and a solve takes several of those.
-const SWEEPS: usize = 60;
+const SWEEPS: usize = 30;
 /// Sweeps between two looks at how fast the error falls.
 const PATIENCE: usize = 8;
 
