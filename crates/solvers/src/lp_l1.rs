@@ -154,8 +154,8 @@ pub fn solve_lp_l1(
         let total = iterate.objective.total();
         let tolerance = options.relative_gap * total.abs();
         let largest_gain = options.remaining_gain * total.abs().max(f64::MIN_POSITIVE);
-        let mut penalty = regularization_weight * &iterate.slopes;
-        let mut shifted = coarse.shift(&iterate.potentials, &penalty, entropy_weight)?;
+        let penalty = regularization_weight * &iterate.slopes;
+        let shifted = coarse.shift(&iterate.potentials, &penalty, entropy_weight)?;
         let gap = linearized - shifted.dual_objective;
         if gap <= tolerance && progress.left() <= largest_gain {
             break (gap, Stop::Converged);
@@ -164,11 +164,11 @@ pub fn solve_lp_l1(
             break (gap, Stop::IterationLimit);
         }
         let settles = options.settles_classes && may_settle && iterations >= PLAIN_REWEIGHTINGS;
-        if settles {
-            let weight = regularization_weight;
-            (penalty, shifted) =
-                coarse.settle(&iterate.potentials, shifted, regularizer, weight)?;
-        }
+        let (penalty, shifted) = if settles {
+            coarse.settle(&iterate.potentials, shifted, problem)?
+        } else {
+            (penalty, shifted)
+        };
         let tolerance_of_marginals = (DIRECTION_ACCURACY * gap / total.abs())
             .min(largest_error)
             .max(options.entropic.tolerance);

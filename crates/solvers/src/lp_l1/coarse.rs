@@ -11,12 +11,12 @@ use multiversion::multiversion;
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 
+use super::LpL1Problem;
 use crate::elementary::exp_shifted;
 use crate::entropic::{self, Potentials, Workspace};
 use crate::error::Result;
 use crate::loops::scale_and_accumulate;
 use crate::parts::groups_of_a_part;
-use crate::regularizers::LpL1;
 use crate::rows::entries;
 
 /// What is left is for the full problem.
@@ -88,24 +88,24 @@ impl<'a> Coarse<'a> {
         &mut self,
         potentials: &Potentials,
         shifted: Shifted,
-        regularizer: &LpL1,
-        regularization_weight: f64,
+        problem: &LpL1Problem<'_>,
     ) -> Result<(Array2<f64>, Shifted)> {
+        let LpL1Problem { regularizer, regularization_weight, .. } = *problem;
         let mut between = shifted.between;
-        let mut total = self.total(&between, regularizer, regularization_weight);
-        let mut first_gain = None;
-        let mut penalty;
+        let mut total = self.total(&between, problem);
+        let mut worthwhile = 0.0;
         let mut steps = 0;
         loop {
-            penalty = between.plan.mapv(|mass| regularization_weight * regularizer.slope_at(mass));
+            let slope = |mass| regularization_weight * regularizer.slope_at(mass);
+            let penalty = between.plan.mapv(slope);
             between = self.solve(&between.potentials, &penalty, between.entropy_weight)?;
-            let next = self.total(&between, regularizer, regularization_weight);
-            let gain = total - next;
-            total = next;
+            let last = std::mem::replace(&mut total, self.total(&between, problem));
             steps += 1;
-            let worthwhile = WORTHWHILE_GAIN * *first_gain.get_or_insert(gain);
-            if steps == REWEIGHTINGS || gain <= worthwhile.max(0.0) {
+            if steps == REWEIGHTINGS || last - total <= worthwhile {
                 return Ok((penalty, self.shifted(potentials, between)));
+            }
+            if steps == 1 {
+                worthwhile = WORTHWHILE_GAIN * (last - total);
             }
         }
     }
@@ -129,13 +129,9 @@ impl<'a> Coarse<'a> {
         )
     }
 
-    /// ⟨Γ, D⟩ + λ Σ Γ ln Γ + η Ω(Γ), without penalty.
-    fn total(
-        &self,
-        between: &entropic::Solution,
-        regularizer: &LpL1,
-        regularization_weight: f64,
-    ) -> f64 {
+    /// ⟨Γ, D⟩ + λ Σ Γ ln Γ + η Ω(Γ), with D without a penalty.
+    fn total(&self, between: &entropic::Solution, problem: &LpL1Problem<'_>) -> f64 {
+        let LpL1Problem { regularizer, regularization_weight, .. } = *problem;
         let moved = between.plan.iter().zip(&self.class_costs).filter(|(mass, _)| **mass > 0.0);
         let transport: f64 = moved.map(|(mass, cost)| mass * cost).sum();
         let entropy = between.objective - between.transport_cost;
