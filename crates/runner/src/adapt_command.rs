@@ -1,12 +1,11 @@
 //! `runner adapt`: the solvers from the shell, for a user's own arrays.
 
-use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, anyhow, ensure};
 use datasets::format::ReadOptions;
 use datasets::{Domain, Selection, read_features, read_labelled, read_labels};
-use ndarray::{Array1, Array2};
+use ndarray::Array2;
 use serde::Serialize;
 use solvers::Stop;
 use solvers::cost::{cost_matrix, normalize_cost};
@@ -22,10 +21,13 @@ use solvers::marginals::uniform_mass;
 use solvers::regularizers::{Laplacian, LpL1};
 use solvers::semi_supervised::forbid_crossing_labels;
 
+use crate::adapt_output;
 use crate::cli::{AdaptArguments, AdaptMethod};
 use crate::say_line;
 use crate::scores::accuracy;
 
+/// Of class-regularized problems, relative to the objective.
+const DEFAULT_GAP: f64 = 1e-6;
 /// Spelled in a file of target labels where the label is not known.
 const UNKNOWN_LABEL: &str = "-1";
 
@@ -72,14 +74,16 @@ pub fn run(arguments: &AdaptArguments) -> Result<()> {
 }
 
 fn adapt(arguments: &AdaptArguments) -> Result<()> {
+    check_weights(arguments)?;
     let input = Input::read(arguments)?;
+    check_outputs(arguments, &input)?;
     let cost = cost_matrix(input.source.features(), input.target.view(), arguments.cost.into())?;
     let cost = normalize_cost(cost, arguments.normalize.into())?;
     let masses = (uniform_mass(input.source.samples()), uniform_mass(input.target.nrows()));
     let cost = match &input.known_labels {
         KnownLabels::Some(labels) => {
             forbid_crossing_labels(cost, input.source.labels(), labels, &masses.0, &masses.1)
-                .context("--target-labels")?
+                .map_err(|error| too_many_labels(error, input.source.class_names()))?
         }
         KnownLabels::None | KnownLabels::All(_) => cost,
     };
@@ -96,13 +100,13 @@ fn adapt(arguments: &AdaptArguments) -> Result<()> {
     let predicted =
         baselines::classify_by_nearest(mapped.view(), input.source.labels(), input.target.view())?;
     if let Some(path) = &arguments.out {
-        write_matrix(path, &mapped)?;
+        adapt_output::write_matrix(path, &mapped)?;
     }
     if let Some(path) = &arguments.plan {
-        write_matrix(path, &transport.plan)?;
+        adapt_output::write_matrix(path, &transport.plan)?;
     }
     if let Some(path) = &arguments.predict {
-        write_labels(path, input.source.class_names(), &predicted)?;
+        adapt_output::write_labels(path, input.source.class_names(), &predicted)?;
     }
     let Objective { transport: moved, entropy, regularization } = transport.objective;
     let report = Report {
@@ -127,6 +131,45 @@ fn adapt(arguments: &AdaptArguments) -> Result<()> {
     };
     say_line!("{}", serde_json::to_string(&report)?)?;
     Ok(())
+}
+
+/// Fails if the method lacks a weight, or is given one that it has no use for.
+fn check_weights(arguments: &AdaptArguments) -> Result<()> {
+    let AdaptArguments { method, lambda, eta, gap, .. } = arguments;
+    let has_entropy = *method != AdaptMethod::OtExact;
+    let is_regularized = has_entropy && *method != AdaptMethod::OtIt;
+    for (option, is_given, is_needed, example) in [
+        ("--lambda", lambda.is_some(), has_entropy, "10"),
+        ("--eta", eta.is_some(), is_regularized, "1"),
+    ] {
+        ensure!(is_given || !is_needed, "{method} needs {option}, for example {option} {example}");
+        ensure!(is_needed || !is_given, "{method} has no {option}: leave it out");
+    }
+    ensure!(is_regularized || gap.is_none(), "{method} has no --gap: leave it out");
+    Ok(())
+}
+
+/// Fails if a file that is asked for could not be written: before the solve, which may take long.
+fn check_outputs(arguments: &AdaptArguments, input: &Input) -> Result<()> {
+    for path in [&arguments.out, &arguments.plan].into_iter().flatten() {
+        adapt_output::check(path)?;
+    }
+    match &arguments.predict {
+        Some(path) => adapt_output::check_labels(path, input.source.class_names()),
+        None => Ok(()),
+    }
+}
+
+/// Says it with the labels as the user spells them.
+fn too_many_labels(error: solvers::Error, classes: &[String]) -> anyhow::Error {
+    match error {
+        solvers::Error::LabelMass { class, needed, available } => anyhow!(
+            "--target-labels: the samples with the label {:?} need a mass of {needed:.3}, and the source samples with it \
+             have {available:.3}, so that no plan respects the labels; replace some of them by {UNKNOWN_LABEL}",
+            classes[class]
+        ),
+        other => anyhow::Error::from(other).context("--target-labels"),
+    }
 }
 
 struct Input {
@@ -196,23 +239,16 @@ fn solve(
     cost: &Array2<f64>,
     (source_mass, target_mass): (&[f64], &[f64]),
 ) -> Result<Transport> {
-    let lambda = || {
-        arguments.lambda.with_context(|| {
-            format!("{} needs --lambda, for example --lambda 10", arguments.method)
-        })
-    };
-    let eta = || {
-        arguments
-            .eta
-            .with_context(|| format!("{} needs --eta, for example --eta 1", arguments.method))
-    };
+    // Those that the method needs are there: see `check_weights`.
+    let (lambda, eta) = (arguments.lambda.unwrap_or_default(), arguments.eta.unwrap_or_default());
+    let gap = arguments.gap.unwrap_or(DEFAULT_GAP);
     let labels = input.source.labels();
     let laplacian = match arguments.method {
         AdaptMethod::OtExact => {
             return exact(cost, source_mass, target_mass);
         }
         AdaptMethod::OtIt => {
-            return entropic(cost, source_mass, target_mass, lambda()?);
+            return entropic(cost, source_mass, target_mass, lambda);
         }
         AdaptMethod::OtGl => {
             let problem = GroupLassoProblem {
@@ -220,9 +256,9 @@ fn solve(
                 source_mass,
                 target_mass,
                 source_labels: labels,
-                regularization_weight: eta()?,
+                regularization_weight: eta,
             };
-            return group_lasso(&problem, lambda()?, arguments.gap);
+            return group_lasso(&problem, lambda, gap);
         }
         AdaptMethod::OtLpl1 => {
             let problem = LpL1Problem {
@@ -230,9 +266,9 @@ fn solve(
                 source_mass,
                 target_mass,
                 regularizer: &LpL1::new(labels),
-                regularization_weight: eta()?,
+                regularization_weight: eta,
             };
-            return lp_l1(&problem, lambda()?, arguments.gap);
+            return lp_l1(&problem, lambda, gap);
         }
         AdaptMethod::OtLaplace => Laplacian::of_nearest_neighbours(
             (input.source.features(), input.target.view()),
@@ -246,11 +282,11 @@ fn solve(
         cost: cost.view(),
         source_mass,
         target_mass,
-        entropy_weight: lambda()?,
+        entropy_weight: lambda,
         regularizer: &laplacian,
-        regularization_weight: eta()?,
+        regularization_weight: eta,
     };
-    let options = GcgOptions { relative_gap: arguments.gap, ..GcgOptions::default() };
+    let options = GcgOptions { relative_gap: gap, ..GcgOptions::default() };
     let solution = solve_gcg(&problem, None, &mut Workspace::default(), &options)?;
     Ok(Transport {
         plan: solution.plan,
@@ -359,42 +395,4 @@ fn lp_l1(problem: &LpL1Problem<'_>, entropy_weight: f64, relative_gap: f64) -> R
         marginal_error: solution.marginal_error,
         duality_gap: solution.duality_gap,
     })
-}
-
-/// Writes `.npy`, or `.csv` without a header.
-fn write_matrix(path: &Path, matrix: &Array2<f64>) -> Result<()> {
-    write_as(
-        path,
-        || Ok(ndarray_npy::write_npy(path, matrix)?),
-        || {
-            let lines = matrix.rows().into_iter().map(|row| {
-                row.iter().map(ToString::to_string).collect::<Vec<_>>().join(",") + "\n"
-            });
-            lines.collect()
-        },
-    )
-}
-
-/// Writes labels as the source spells them; whole numbers to `.npy` as such.
-fn write_labels(path: &Path, classes: &[String], labels: &[usize]) -> Result<()> {
-    let numbers = || -> Result<()> {
-        let numbers: Option<Array1<i64>> =
-            labels.iter().map(|&label| classes[label].parse().ok()).collect();
-        let numbers = numbers.context("labels that are text go to a .csv file")?;
-        Ok(ndarray_npy::write_npy(path, &numbers)?)
-    };
-    write_as(path, numbers, || labels.iter().map(|&label| classes[label].clone() + "\n").collect())
-}
-
-fn write_as(
-    path: &Path,
-    npy: impl FnOnce() -> Result<()>,
-    csv: impl FnOnce() -> String,
-) -> Result<()> {
-    let result = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("npy") => npy(),
-        Some("csv") => std::fs::write(path, csv()).map_err(anyhow::Error::from),
-        _ => bail!("{}: write to a file that ends in .npy or .csv", path.display()),
-    };
-    result.with_context(|| format!("cannot write {}", path.display()))
 }

@@ -92,7 +92,10 @@ pub struct RunArguments {
 
 fn methods_help() -> String {
     let known: Vec<&str> = METHODS.iter().map(|method| method.id).collect();
-    format!("Runs these methods only; known are {}", known.join(", "))
+    format!(
+        "Runs these methods only, by the config's names or with the paper's grids: {}",
+        known.join(", ")
+    )
 }
 
 #[derive(Debug, Args)]
@@ -148,15 +151,15 @@ pub struct AdaptArguments {
     /// The solver
     #[arg(long, value_enum)]
     pub method: AdaptMethod,
-    /// λ, the weight of the entropy
+    /// λ, the weight of the entropy (all but ot-exact)
     #[arg(long)]
     pub lambda: Option<f64>,
-    /// η, the weight of the class regularizer
+    /// η, the weight of the class regularizer (ot-gl, ot-laplace, ot-lpl1)
     #[arg(long)]
     pub eta: Option<f64>,
-    /// The duality gap, relative to the objective, to which class-regularized problems are solved
-    #[arg(long, default_value_t = 1e-6, value_parser = positive)]
-    pub gap: f64,
+    /// The duality gap, relative to the objective, to which class-regularized problems are solved [default: 1e-6]
+    #[arg(long, value_parser = positive)]
+    pub gap: Option<f64>,
     /// Source samples, in any format that configs take
     #[arg(long, value_name = "FILE")]
     pub source: PathBuf,

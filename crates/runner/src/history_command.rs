@@ -92,7 +92,8 @@ fn unit<'a>(
     let pair = arguments
         .pair
         .as_ref()
-        .map(|pair| if pair.contains("->") { pair.clone() } else { pair.replacen('-', "->", 1) });
+        .map(|pair| pair.replace('→', "->"))
+        .map(|pair| if pair.contains("->") { pair } else { pair.replacen('-', "->", 1) });
     let is_asked = |record: &&Record| {
         record.method == method.id
             && record.trial == arguments.trial

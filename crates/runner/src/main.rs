@@ -1,6 +1,7 @@
 //! `runner`: from a config to the paper's tables, and the data behind them.
 
 mod adapt_command;
+mod adapt_output;
 mod cli;
 mod compare_command;
 mod config;

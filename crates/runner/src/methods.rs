@@ -47,6 +47,8 @@ pub enum ValueRange {
     NonNegative,
     /// Between 0 and 1.
     Share,
+    /// Above 0 and at most 1.
+    PositiveShare,
     /// 1, 2, 3, …
     Count,
 }
@@ -55,9 +57,10 @@ impl ValueRange {
     /// Fails with a sentence if a value is outside.
     pub fn check(self, value: f64) -> Result<()> {
         let (is_inside, rule) = match self {
-            Self::Positive => (value > 0.0, "it is positive"),
-            Self::NonNegative => (value >= 0.0, "it is not negative"),
+            Self::Positive => (value > 0.0, "it is positive, and at most 1e15"),
+            Self::NonNegative => (value >= 0.0, "it is not negative, and at most 1e15"),
             Self::Share => ((0.0..=1.0).contains(&value), "it lies between 0 and 1"),
+            Self::PositiveShare => (value > 0.0 && value <= 1.0, "it is above 0 and at most 1"),
             Self::Count => {
                 (value >= 1.0 && value.fract() == 0.0, "it is a whole number, at least 1")
             }
@@ -97,7 +100,7 @@ const ALPHA: Axis = Axis { name: "alpha", paper: &[0.5], range: ValueRange::Shar
 const NEIGHBOURS: Axis = Axis { name: "neighbours", paper: &[8.0], range: ValueRange::Count };
 /// OT-LpL1's p, and how often the groups are weighted anew: its authors' program does so ten times, which stops
 /// early where more would go on to lower the objective.
-const POWER: Axis = Axis { name: "p", paper: &[0.5], range: ValueRange::Share };
+const POWER: Axis = Axis { name: "p", paper: &[0.5], range: ValueRange::PositiveShare };
 const REWEIGHTINGS: Axis = Axis { name: "reweightings", paper: &[10.0], range: ValueRange::Count };
 
 /// Every method, in the paper's order.

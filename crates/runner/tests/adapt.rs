@@ -51,9 +51,14 @@ fn complaint(output: &Output) -> String {
 fn every_method_reports_its_terms_and_certificate() {
     let folder = tempfile::tempdir().unwrap();
     arrays(folder.path());
-    for method in ["ot-exact", "ot-it", "ot-gl", "ot-laplace", "ot-lpl1"] {
-        let arguments =
-            ["--method", method, "--lambda", "0.5", "--eta", "0.1", "--target-labels", "yt.npy"];
+    for (method, weights) in [
+        ("ot-exact", &[][..]),
+        ("ot-it", &["--lambda", "0.5"]),
+        ("ot-gl", &["--lambda", "0.5", "--eta", "0.1"]),
+        ("ot-laplace", &["--lambda", "0.5", "--eta", "0.1"]),
+        ("ot-lpl1", &["--lambda", "0.5", "--eta", "0.1"]),
+    ] {
+        let arguments = [&["--method", method, "--target-labels", "yt.npy"], weights].concat();
         let report = report(&adapt(folder.path(), &arguments));
         assert_eq!(report["method"], method);
         assert_eq!((report["n_s"].as_u64(), report["n_t"].as_u64()), (Some(24), Some(30)));
@@ -165,6 +170,10 @@ fn bad_arguments_are_answered_with_a_sentence() {
         (&["--method", "ot-it", "--lambda", "0"], "lambda = 0 is not allowed"),
         (&["--method", "ot-gl", "--lambda", "1", "--eta", "-1"], "eta = -1 is not allowed"),
         (&["--method", "ot-exact", "--gap", "0"], "it is a positive number"),
+        (&["--method", "ot-exact", "--gap", "1"], "ot-exact has no --gap"),
+        (&["--method", "ot-exact", "--lambda", "1"], "ot-exact has no --lambda"),
+        (&["--method", "ot-it", "--lambda", "1", "--eta", "1"], "ot-it has no --eta"),
+        (&["--method", "ot-exact", "--out", "nowhere/mapped.npy"], "there is no folder nowhere"),
         (&["--method", "ot-exact", "--plan", "plan.txt"], "ends in .npy or .csv"),
         (&["--method", "ot-exact", "--target-labels", "ys.npy"], "there are 24 labels"),
         (&["--method", "ot-best"], "invalid value 'ot-best'"),
@@ -172,6 +181,12 @@ fn bad_arguments_are_answered_with_a_sentence() {
         let text = complaint(&adapt(folder.path(), arguments));
         assert!(text.contains(expected), "expected {expected:?} in {text}");
     }
+    let mut one_sided = Array1::from_elem(TARGETS, 4_i64);
+    one_sided[0] = -1;
+    write_npy(folder.path().join("one_sided.npy"), &one_sided).unwrap();
+    let arguments = ["--method", "ot-exact", "--target-labels", "one_sided.npy"];
+    let text = complaint(&adapt(folder.path(), &arguments));
+    assert!(text.contains("the label \"4\" need a mass of 0.967"), "{text}");
     write_npy(folder.path().join("xt.npy"), &Array2::<f64>::ones((5, 3))).unwrap();
     let text = complaint(&adapt(folder.path(), &["--method", "ot-exact"]));
     assert!(text.contains("the features of target has 3 entries and source 2"), "{text}");

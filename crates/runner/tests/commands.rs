@@ -417,7 +417,15 @@ fn pairs_without_data_may_be_left_out_but_not_all() {
 
 #[test]
 fn the_help_lists_the_methods() {
-    assert_says(&stdout(&runner(&["--help"])), "known are 1nn");
+    assert_says(&stdout(&runner(&["--help"])), "with the paper's grids: 1nn, svm");
+}
+
+#[test]
+fn a_method_that_is_not_there_is_answered_with_those_of_the_config() {
+    let own = "[methods.it-sharp]\nmethod = \"ot-it\"\nlambda = 0.01\n";
+    let (_folder, path) = config(&format!("seed = 1\n[data]\nset = \"two-moons\"\n{own}"));
+    let complaint = complaint(&runner(&[&path, "--methods", "it-sharb"]));
+    assert_says(&complaint, "Did you mean \"it-sharp\"? Known are it-sharp, 1nn");
 }
 
 #[test]

@@ -8,7 +8,8 @@
 //! minimum of the linearized objective promises to gain is the duality gap of the generalized conditional gradient
 //! ([`crate::gcg`], which solves the same problem without any of this); the iteration ends where it is small and, if
 //! that is asked for, where the gains of the last steps, continued as a geometric series, leave as little. Dozens of
-//! reweightings may change little but the masses of the classes; those can settle between classes and columns alone.
+//! reweightings may change little but the masses of the classes; those can settle between classes and columns alone,
+//! where no majorization promises a gain: such a step counts only if it gains as much as a reweighting must.
 
 mod coarse;
 
@@ -26,8 +27,8 @@ use coarse::Coarse;
 /// The marginal error of a reweighted problem, as a share of what it promises to gain, and at most.
 const DIRECTION_ACCURACY: f64 = 0.01;
 const LARGEST_MARGINAL_ERROR: f64 = 1e-5;
-/// Reweightings before classes may settle, which decide between local minima: with less, those of objects and faces were
-/// up to 0.2 % higher, and with more not lower.
+/// Reweightings before classes may settle. They decide between local minima: with fewer, those of objects and faces were up
+/// to 0.2 % higher, and with more not lower.
 const PLAIN_REWEIGHTINGS: usize = 3;
 
 /// The problem, up to λ.
@@ -52,10 +53,10 @@ pub struct LpL1Options {
     pub relative_gap: f64,
     /// Largest gain, relative to the objective, that further reweightings may be expected to bring; +∞ does not ask.
     pub remaining_gain: f64,
-    /// Most reweightings.
+    /// Most reweightings of the whole problem.
     pub iteration_limit: usize,
     /// Whether, after the first few, reweightings between classes and columns alone come before each of the whole problem.
-    /// Far fewer are needed then, but their number is not that of the published algorithm.
+    /// Far fewer are needed then, but they are not those of the published algorithm, and may lead to another local minimum.
     pub settles_classes: bool,
     /// For the reweighted problems.
     pub entropic: entropic::Options,
@@ -86,7 +87,7 @@ pub struct LpL1Solution {
     pub objective: Objective,
     /// What the linearized objective can gain, at most: a measure of stationarity.
     pub duality_gap: f64,
-    /// Reweightings; with none the plan is the entropic one.
+    /// Reweightings of the whole problem; with none the plan is the entropic one.
     pub iterations: usize,
     /// Why the iteration ended.
     pub stop: Stop,
@@ -123,7 +124,7 @@ impl LpL1Start {
     }
 }
 
-/// Minimizes the objective from its entropic plan, which is what decides between local minima.
+/// Minimizes the objective from its entropic plan, which, with the first reweightings, decides between local minima.
 pub fn solve_lp_l1(
     problem: &LpL1Problem<'_>,
     start: &LpL1Start,
@@ -147,8 +148,9 @@ pub fn solve_lp_l1(
     let mut marginal_error = start.marginal_error;
     let mut largest_error = LARGEST_MARGINAL_ERROR;
     let mut iterations = 0;
-    let mut progress = Progress::default();
-    let mut may_settle = true;
+    // Without Ω nothing is below the entropic plan.
+    let mut progress = Progress::new(iterate.objective.regularization);
+    let mut may_settle = options.settles_classes;
     let (duality_gap, stop) = loop {
         let linearized = iterate.linearized_objective(problem);
         let total = iterate.objective.total();
@@ -163,7 +165,7 @@ pub fn solve_lp_l1(
         if iterations == options.iteration_limit {
             break (gap, Stop::IterationLimit);
         }
-        let settles = options.settles_classes && may_settle && iterations >= PLAIN_REWEIGHTINGS;
+        let settles = may_settle && iterations >= PLAIN_REWEIGHTINGS;
         let (penalty, shifted) = if settles {
             coarse.settle(&iterate.potentials, shifted, problem)?
         } else {
@@ -192,12 +194,12 @@ pub fn solve_lp_l1(
         }
         marginal_error = marginal_error.max(next.marginal_error);
         let next = Iterate::at(problem, next, (penalty, tolerance_of_marginals));
-        if next.objective.total() < total {
-            progress.add(total - next.objective.total());
+        let gain = total - next.objective.total();
+        if gain > 0.0 && (!settles || gain >= gap) {
+            progress.add(gain, settles);
             iterate = next;
             iterations += 1;
         } else if settles {
-            // No majorization promises that it falls.
             may_settle = false;
         } else if tolerance_of_marginals > options.entropic.tolerance {
             // What a rough solution gains is lost again in its projection.
@@ -225,24 +227,30 @@ pub fn solve_lp_l1(
 
 /// What the last two reweightings gained. A concave Ω falls further than its linearization promises, so that a small
 /// duality gap alone does not say that little is left to gain.
-#[derive(Default)]
 struct Progress {
+    /// All that can be gained.
+    most: f64,
+    /// Of the last two steps, if they were of one kind.
     gains: [f64; 2],
+    settles: bool,
 }
 
 impl Progress {
-    fn add(&mut self, gain: f64) {
-        self.gains = [self.gains[1], gain];
+    fn new(most: f64) -> Self {
+        Self { most, gains: [0.0; 2], settles: false }
     }
 
-    /// The sum of all gains to come if they go on falling as the last two did; nothing is known of it before those.
+    fn add(&mut self, gain: f64, settles: bool) {
+        let before = if self.settles == settles { self.gains[1] } else { 0.0 };
+        *self = Self { most: self.most - gain, gains: [before, gain], settles };
+    }
+
+    /// The sum of all gains to come if they go on falling as the last two did.
     fn left(&self) -> f64 {
         let [before, last] = self.gains;
-        if before <= 0.0 {
-            return 0.0;
-        }
         let ratio = last / before;
-        if ratio < 1.0 { last * ratio / (1.0 - ratio) } else { f64::INFINITY }
+        // Before there are two it is not a number, or infinite.
+        if ratio < 1.0 { last * ratio / (1.0 - ratio) } else { self.most }
     }
 }
 

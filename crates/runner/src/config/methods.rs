@@ -120,7 +120,7 @@ pub(super) fn choose_methods(
     for id in asked.iter().map(|id| id.trim()) {
         let method = match configured.iter().find(|method| method.id == id) {
             Some(method) => method.clone(),
-            None => MethodConfig::of_paper(find_method(id)?),
+            None => MethodConfig::of_paper(find_method_among(id, &configured)?),
         };
         ensure!(!chosen.contains(&method), "--methods names {id} twice: remove one of them");
         chosen.push(method);
@@ -129,10 +129,17 @@ pub(super) fn choose_methods(
 }
 
 fn find_method(id: &str) -> Result<&'static Method> {
+    find_method_among(id, &[])
+}
+
+/// The complaint names those of the config, too.
+fn find_method_among(id: &str, configured: &[MethodConfig]) -> Result<&'static Method> {
     METHODS.iter().find(|method| method.id == id).with_context(|| {
-        let known = || METHODS.iter().map(|method| method.id);
-        let known_list = known().collect::<Vec<_>>().join(", ");
-        format!("there is no method {id:?}.{} Known are {known_list}", suggestion(id, known()))
+        let mut known: Vec<&str> = configured.iter().map(|method| method.id.as_str()).collect();
+        let others = METHODS.iter().map(|method| method.id);
+        known.extend(others.filter(|other| configured.iter().all(|method| method.id != *other)));
+        let nearest = suggestion(id, known.iter().copied());
+        format!("there is no method {id:?}.{nearest} Known are {}", known.join(", "))
     })
 }
 

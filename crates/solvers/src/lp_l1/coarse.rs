@@ -5,7 +5,8 @@
 //! between classes and columns: masses A_cl = Σ a_i and costs
 //! D_cl,j = −w ln Σ_{i ∈ I_cl} exp((f_i − C_ij)/w) + η ∂Ω_cl,j. Its potentials F, g give f_i + F_cl and g, and its dual
 //! value is theirs. Its plan has the masses ‖γ(I_cl, j)‖₁, which are all that Ω depends on: there the reweighting can go
-//! on for the price of the small problem.
+//! on for the price of the small problem. It leaves the samples of a class free to share their mass, so that the whole
+//! problem may gain less.
 
 use multiversion::multiversion;
 use ndarray::{Array1, Array2, ArrayView2};
@@ -146,8 +147,8 @@ impl<'a> Coarse<'a> {
             }
         }
         // A sample without mass has the potential −∞.
-        let massive =
-            potentials.source.iter().zip(self.source_mass).filter(|(_, mass)| **mass > 0.0);
+        let pairs = potentials.source.iter().zip(self.source_mass);
+        let massive = pairs.filter(|(potential, _)| potential.is_finite());
         let unshifted: f64 = massive.map(|(potential, mass)| potential * mass).sum();
         Shifted {
             potentials: Potentials { source, target: between.potentials.target.clone() },

@@ -3,7 +3,7 @@
 //! an empty group count as zero, so that the size of Ω says something.
 //!
 //! It is concave, so its linearization lies above it: each full step of the generalized conditional
-//! gradient is a step of majorization-minimization. [`crate::lp_l1`] takes nothing but those.
+//! gradient is a step of majorization-minimization: see [`crate::lp_l1`].
 
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
