@@ -169,6 +169,7 @@ fn bad_arguments_are_answered_with_a_sentence() {
         (&["--method", "ot-gl", "--lambda", "1"], "ot-gl needs --eta"),
         (&["--method", "ot-it", "--lambda", "0"], "lambda = 0 is not allowed"),
         (&["--method", "ot-gl", "--lambda", "1", "--eta", "-1"], "eta = -1 is not allowed"),
+        (&["--method", "ot-lpl1", "--lambda", "1", "--eta", "1e99"], "eta = 1e99 is not allowed"),
         (&["--method", "ot-exact", "--gap", "0"], "it is a positive number"),
         (&["--method", "ot-exact", "--gap", "1"], "ot-exact has no --gap"),
         (&["--method", "ot-exact", "--lambda", "1"], "ot-exact has no --lambda"),

@@ -6,6 +6,8 @@ use crate::error::{Error, Result};
 
 /// Larger costs are refused, so that sums of them, and of their exponents, stay far from overflow.
 pub(crate) const LARGEST_COST: f64 = 1e100;
+/// Its products with slopes are costs.
+const LARGEST_WEIGHT: f64 = 1e50;
 
 pub(crate) fn check_finite(name: &'static str, matrix: ArrayView2<'_, f64>) -> Result<()> {
     match matrix.indexed_iter().find(|(_, value)| !value.is_finite()) {
@@ -44,12 +46,10 @@ pub(crate) fn check_length(
 }
 
 pub(crate) fn check_weight(name: &'static str, value: f64) -> Result<()> {
-    if value.is_finite() && value >= 0.0 {
+    if (0.0..=LARGEST_WEIGHT).contains(&value) {
         return Ok(());
     }
-    Err(Error::Argument {
-        name,
-        value: value.to_string(),
-        rule: "it is a weight: finite, 0 or more",
-    })
+    // All digits of a large number are no help.
+    let value = if value > LARGEST_WEIGHT { format!("{value:e}") } else { value.to_string() };
+    Err(Error::Argument { name, value, rule: "it is a weight between 0 and 1e50" })
 }

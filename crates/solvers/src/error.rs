@@ -19,7 +19,7 @@ pub enum Error {
     NotFinite { name: &'static str, row: usize, column: usize, value: f64 },
 
     #[error(
-        "cost is {value} at row {row}, column {column}; costs are numbers up to 1e100 in size, or +∞ to forbid the pair."
+        "cost is {value:e} at row {row}, column {column}; costs are numbers up to 1e100 in size, or +∞ to forbid the pair."
     )]
     Cost { row: usize, column: usize, value: f64 },
 

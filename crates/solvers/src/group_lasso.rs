@@ -26,7 +26,7 @@ use std::borrow::Cow;
 
 use ndarray::{Array2, ArrayView2};
 
-use crate::checks::check_length;
+use crate::checks::{check_length, check_weight};
 use crate::entropic::{self, Potentials};
 use crate::error::{Error, Result};
 use crate::gcg::Objective;
@@ -237,10 +237,11 @@ fn check(
     entropic::check(entropy_weights, &entropic::Options::default())?;
     let smallest = entropy_weights.iter().copied().fold(f64::INFINITY, f64::min);
     let eta = problem.regularization_weight;
-    if eta.is_finite() && eta / smallest > LARGEST_RATIO {
+    check_weight("eta", eta)?;
+    if eta / smallest > LARGEST_RATIO {
         return Err(Error::Argument {
             name: "eta",
-            value: eta.to_string(),
+            value: format!("{eta:e}"),
             rule: "it is at most 1e100 times lambda",
         });
     }

@@ -28,7 +28,7 @@ use coarse::Coarse;
 const DIRECTION_ACCURACY: f64 = 0.01;
 const LARGEST_MARGINAL_ERROR: f64 = 1e-5;
 /// Reweightings before classes may settle. They decide between local minima: with fewer, those of objects and faces were up
-/// to 0.2 % higher, and with more not lower.
+/// to 0.2 % higher, and with more at most 0.04 % lower.
 const PLAIN_REWEIGHTINGS: usize = 3;
 
 /// The problem, up to λ.

@@ -7,7 +7,7 @@ use ndarray::ArrayView2;
 
 use super::GroupLassoProblem;
 use super::loops::{BLOCK, transpose_block};
-use crate::checks::{check_length, check_weight};
+use crate::checks::check_length;
 use crate::entropic;
 use crate::error::Result;
 use crate::marginals::masses_of;
@@ -32,7 +32,6 @@ pub(super) struct Problem<'a> {
 impl<'a> Problem<'a> {
     pub(super) fn new(problem: &GroupLassoProblem<'a>) -> Result<Self> {
         let GroupLassoProblem { cost, source_labels: labels, regularization_weight, .. } = *problem;
-        check_weight("eta", regularization_weight)?;
         let (source_mass, target_mass) = masses_of(cost, problem.source_mass, problem.target_mass)?;
         check_length("source_labels", labels.len(), "the rows of cost", cost.nrows())?;
         entropic::check_problem(cost, &source_mass, &target_mass)?;
