@@ -155,15 +155,19 @@ fn each_reweighting_lowers_the_objective_and_none_leaves_the_entropic_plan() {
 }
 
 #[test]
-fn classes_that_settle_by_themselves_end_within_a_hundredth_in_fewer_reweightings() {
+fn classes_that_settle_by_themselves_only_lower_the_objective_and_need_fewer_reweightings() {
     let cost = squared_distances(&cloud(60, 3, 1), &cloud(80, 3, 2));
     for weights in [(1.0, 1.0), (1.0, 0.3)] {
+        // They may lead to another local minimum, but not above where they began.
+        let options = LpL1Options { iteration_limit: 5, ..LpL1Options::default() };
+        let before = solve_with(&cost, weights, &options).objective.total();
         let both = solve_both_ways(&cost, weights);
         for solution in &both {
             assert_eq!(solution.stop, Stop::Converged, "{weights:?}");
+            assert!(solution.iterations > 5, "{weights:?}: nothing to settle");
         }
         let [plain, settled] = both.map(|one| (one.objective.total(), one.iterations));
-        assert!(settled.0 <= plain.0 + 1e-2 * plain.0.abs(), "{weights:?}: {plain:?}, {settled:?}");
+        assert!(settled.0 < before, "{weights:?}: {settled:?}, before {before}");
         assert!(settled.1 < plain.1, "{weights:?}: {plain:?}, {settled:?}");
     }
 }
@@ -238,7 +242,7 @@ fn samples_and_classes_without_mass_stay_empty() {
         (0..16).map(|column| if column == 5 { 0.0 } else { 1.0 / 15.0 }).collect();
     let (options, workspace) = (entropic::Options::default(), &mut Workspace::default());
     let start =
-        entropic::solve(cost.view(), &source_mass, &target_mass, 0.1, None, workspace, &options)
+        entropic::solve(cost.view(), &source_mass, &target_mass, 1.0, None, workspace, &options)
             .unwrap();
     let regularizer = LpL1::new(&labels);
     let start = LpL1Start::new(&regularizer, &start).unwrap();
@@ -254,7 +258,7 @@ fn samples_and_classes_without_mass_stay_empty() {
             LpL1Options { settles_classes, remaining_gain: 1e-9, ..LpL1Options::default() };
         let solution = solve_lp_l1(&problem, &start, workspace, &options).unwrap();
         assert_eq!(solution.stop, Stop::Converged);
-        assert!(solution.iterations > 0);
+        assert!(solution.iterations > 5, "{}: nothing to settle", solution.iterations);
         for (sums, masses) in [
             (solution.plan.sum_axis(Axis(1)), &source_mass),
             (solution.plan.sum_axis(Axis(0)), &target_mass),
