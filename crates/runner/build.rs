@@ -14,19 +14,27 @@ const SOURCES: [(&str, &[&str]); 3] = [
             "crates/baselines/src/nearest.rs",
             "crates/baselines/src/product.rs",
             "crates/datasets/src",
+            "crates/runner/src/config/grid.rs",
             "crates/runner/src/experiment.rs",
             "crates/runner/src/methods/problem.rs",
+            "crates/runner/src/methods/unadapted.rs",
             "crates/runner/src/unit.rs",
         ],
     ),
-    ("OTDA_SOLVERS", &["crates/solvers/src", "crates/runner/src/methods/transport.rs"]),
+    (
+        "OTDA_SOLVERS",
+        &[
+            "crates/solvers/src",
+            "crates/runner/src/costs.rs",
+            "crates/runner/src/methods/transport.rs",
+        ],
+    ),
     (
         "OTDA_BASELINES",
         &[
             "crates/baselines/src",
             "crates/runner/src/methods/margins.rs",
             "crates/runner/src/methods/subspaces.rs",
-            "crates/runner/src/methods/unadapted.rs",
         ],
     ),
 ];
@@ -36,7 +44,6 @@ fn main() {
     for (variable, sources) in SOURCES {
         let mut files = Vec::new();
         for source in sources {
-            println!("cargo::rerun-if-changed={}", root.join(source).display());
             collect(&root.join(source), &mut files);
         }
         files.sort();
@@ -49,7 +56,8 @@ fn main() {
         println!("cargo::rustc-env={variable}={:016x}", hash.0);
     }
 
-    for file in [".git/HEAD", ".git/refs/heads", ".git/index"] {
+    // Whether the revision is clean depends on all sources.
+    for file in ["crates", "Cargo.lock", ".git/HEAD", ".git/refs/heads", ".git/index"] {
         if root.join(file).exists() {
             println!("cargo::rerun-if-changed={}", root.join(file).display());
         }

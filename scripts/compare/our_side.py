@@ -20,9 +20,9 @@ class OurSide:
         self.identity = hashlib.sha1(self.program.read_bytes()).hexdigest()[:12]
         self._baseline = None
 
-    def solve(self, files, method, setting, weight, threads, plan_file=None):
+    def solve(self, files, method, setting, weight, threads, repeat=1, plan_file=None):
         """The report of `adapt`, and the bytes that the process took beyond what one on two samples takes."""
-        arguments = ["adapt", "--method", method]
+        arguments = ["adapt", "--method", method, "--repeat", str(repeat)]
         options = {"source": files["source"], "labels": files["labels"], "target": files["target"],
                    "lambda": setting["lambda"], "eta": weight, "gap": setting["gap"], "plan": plan_file}
         for name, value in options.items():

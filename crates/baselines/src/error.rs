@@ -62,14 +62,14 @@ pub enum Error {
     NothingToChoose { argument: &'static str },
 
     #[error(
-        "all labels of {what} are {class}: a classifier needs samples of at least two classes."
+        "all labels of {what} are the same: a classifier needs samples of at least two classes."
     )]
     OneClass { what: &'static str, class: usize },
 
     #[error("{what} has {found} classes; this method separates two, so give it two at a time.")]
     NotTwoClasses { what: &'static str, found: usize },
 
-    #[error("{what} has class {class}, of which the source has no sample; give it source samples.")]
+    #[error("{what} has a class of which the source has no sample; give it source samples.")]
     UnknownClass { what: &'static str, class: usize },
 
     #[error(

@@ -92,12 +92,6 @@ pub fn draw(source: &Domain, target: &Domain, sizes: DrawSizes, key: DrawKey<'_>
             rule: "at least one source sample a class is needed",
         });
     }
-    if target.samples() < 2 {
-        return Err(Error::Domain {
-            domain: target.name().to_owned(),
-            problem: "one sample cannot be cut in two halves.".into(),
-        });
-    }
     check_source_classes(source, target)?;
     let source_indices = per_class(
         source,
@@ -115,6 +109,18 @@ pub fn draw(source: &Domain, target: &Domain, sizes: DrawSizes, key: DrawKey<'_>
     let mut order: Vec<usize> = (0..target.samples()).collect();
     order.shuffle(&mut key.stream(Purpose::Halves));
     order.retain(|index| !labelled_target.contains(index));
+    if order.len() < 2 {
+        let drawn = match labelled_target.len() {
+            0 => String::new(),
+            drawn => format!(
+                " beside the {drawn} that are drawn with labels (labelled_target_per_class)"
+            ),
+        };
+        return Err(Error::Domain {
+            domain: target.name().to_owned(),
+            problem: format!("{} samples{drawn} cannot be cut in two halves.", order.len()),
+        });
+    }
     let test = order.split_off(order.len() / 2);
     Ok(Draw { source: source_indices, validation: order, test, labelled_target })
 }

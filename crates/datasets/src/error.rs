@@ -31,7 +31,8 @@ pub enum Error {
 
     #[error(
         "domain {domain}: class {class} has {found} samples and the draw needs {needed} of them. \
-         Lower {setting} (it can be set for one domain alone), or leave this domain out."
+         Lower {setting}{}, or leave this domain out.",
+        for_one_domain(setting)
     )]
     ClassTooSmall {
         domain: String,
@@ -111,6 +112,14 @@ pub struct MissingFile {
     pub folder: PathBuf,
     /// Why the download failed, if one was tried.
     pub reason: Option<DownloadError>,
+}
+/// Where the number can be set for one domain alone.
+fn for_one_domain(setting: &str) -> &'static str {
+    if setting == "source_per_class" {
+        " (of one domain alone with source_per_class_of)"
+    } else {
+        ""
+    }
 }
 
 fn missing_files(files: &[MissingFile]) -> String {

@@ -122,7 +122,7 @@ type Parsed<T> = std::result::Result<T, FormatError>;
 /// Options that only some formats use.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadOptions {
-    /// The side to which the images of an IDX file are resized; `None` keeps them.
+    /// The side to which images of 28 × 28 in an IDX file are resized; `None` keeps them.
     pub image_side: Option<usize>,
 }
 

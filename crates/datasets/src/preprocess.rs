@@ -45,7 +45,7 @@ impl Step {
                     let deviation = column.std(0.0);
                     check_range(domain, "zscore", place, deviation)?;
                     // Rounding leaves a constant feature a deviation that is tiny but not zero.
-                    let is_constant = deviation <= 1e-12 * mean.abs();
+                    let is_constant = deviation <= (1e-12 * mean.abs()).max(f64::MIN_POSITIVE);
                     let scale = if is_constant { 0.0 } else { deviation.recip() };
                     column.mapv_inplace(|value| (value - mean) * scale);
                 }
@@ -55,7 +55,8 @@ impl Step {
                     let low = column.fold(f64::INFINITY, |low, &value| low.min(value));
                     let high = column.fold(f64::NEG_INFINITY, |high, &value| high.max(value));
                     check_range(domain, "min_max", place, high - low)?;
-                    let scale = if high > low { (high - low).recip() } else { 0.0 };
+                    let spread = high - low;
+                    let scale = if spread > f64::MIN_POSITIVE { spread.recip() } else { 0.0 };
                     column.mapv_inplace(|value| (value - low) * scale);
                 }
             }

@@ -15,8 +15,9 @@ pub(crate) use labels::{LabelPlace, is_label_name, labels, labels_alone, missing
 /// Names under which features are found in the wild, the likeliest first. Compared without case.
 const FEATURE_NAMES: &[&str] =
     &["fts", "fea", "feas", "features", "x", "x_src", "xs", "data", "images", "feat"];
-/// Names that pandas gives to its index.
+/// Names that pandas and R give to an index, or how they begin.
 const INDEX_NAMES: &[&str] = &["", "Unnamed: 0"];
+const INDEX_BEGINNING: &str = "__index_level_";
 
 /// Which arrays to take, where the names alone do not say.
 #[derive(Debug, Clone, Default)]
@@ -130,6 +131,18 @@ fn feature_columns(
         .map_err(|_| content(path, "the columns of the table differ in length.".into()))
 }
 
+/// Whether a column numbers the rows, be they filtered or shuffled since.
+fn is_index(name: &str, column: ArrayView2<'_, f64>) -> bool {
+    if !INDEX_NAMES.contains(&name) && !name.starts_with(INDEX_BEGINNING) {
+        return false;
+    }
+    let mut values: Vec<f64> = column.iter().copied().collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.len() > 1
+        && values.iter().all(|value| *value >= 0.0 && value.fract() == 0.0)
+        && values.windows(2).all(|pair| pair[0] < pair[1])
+}
+
 fn feature_column<'a>(
     path: &Path,
     place: usize,
@@ -137,13 +150,12 @@ fn feature_column<'a>(
 ) -> Result<ArrayView2<'a, f64>> {
     match &array.values {
         Values::Numbers(column) => {
-            let counts_rows = column.iter().enumerate().all(|(row, &value)| value == row as f64);
-            if INDEX_NAMES.contains(&array.name.as_str()) && counts_rows && column.nrows() > 1 {
+            if is_index(&array.name, column.view()) {
                 return Err(content(
                     path,
                     format!(
-                        "column {} has no name and counts the rows: it is an index and no feature. \
-                         Remove it (pandas: to_csv(index=False)).",
+                        "column {} has no name and a number of its own for each row: it is an index and no feature. \
+                         Remove it (pandas: to_csv(index=False); R: write.csv(row.names = FALSE)).",
                         place + 1
                     ),
                 ));

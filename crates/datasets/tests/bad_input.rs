@@ -201,14 +201,19 @@ fn features_by_name_beside_the_labels_of_two_domains() {
 #[test]
 fn an_index_that_pandas_wrote() {
     let text = message("x.csv", b",a,b,label\n0,1.5,2,mug\n1,3.5,4,bike\n");
-    assert_says(&text, "column 1 has no name and counts the rows");
+    assert_says(&text, "column 1 has no name and a number of its own for each row");
     assert_says(&text, "to_csv(index=False)");
+    // R counts from one, and rows may have been shuffled or filtered.
+    let text = message("x.csv", b"\"\",a,b,label\n7,1.5,2,mug\n3,3.5,4,bike\n");
+    assert_says(&text, "it is an index and no feature");
 }
 
 #[test]
 fn a_first_line_that_may_be_a_sample_or_a_header() {
     let text = message("x.csv", b"1.5,2,mug\n3.5,4,bike\n");
     assert_says(&text, "line 1 holds both numbers and text");
+    let text = message("x.csv", b"0,1,2\n1.5,2.5,3\n3.5,4.5,1\n");
+    assert_says(&text, "line 1 counts 0, 1, 2, …");
 }
 
 #[test]
@@ -365,7 +370,7 @@ fn a_class_that_only_the_target_has() {
         let labels: Vec<String> = labels.iter().map(ToString::to_string).collect();
         Domain::from_label_names(name, Array2::ones((labels.len(), 1)), &labels).unwrap()
     };
-    let (few, many) = (named("X", &["1", "1", "2"]), named("Z", &["1", "2", "3"]));
+    let (few, many) = (named("X", &["1", "1", "2", "2"]), named("Z", &["1", "2", "3"]));
     let sizes = DrawSizes { source_per_class: 1, labelled_target_per_class: 1 };
     let (source, target) = align_classes(&few, &many);
     assert_says(
@@ -376,6 +381,19 @@ fn a_class_that_only_the_target_has() {
     let key = DrawKey { seed: 1, source: "Z", target: "X", trial: 0 };
     let drawn = draw(&source, &target, sizes, key).unwrap();
     assert_eq!((drawn.source.len(), drawn.labelled_target.len()), (3, 2));
+}
+
+#[test]
+fn a_target_of_which_nothing_is_left_to_label() {
+    let message = |labelled_target_per_class: usize, counts: &[usize]| {
+        let sizes = DrawSizes { source_per_class: 1, labelled_target_per_class };
+        draw_message(&domain("D", 2, &[3, 3]), &domain("W", 2, counts), sizes)
+    };
+    assert_says(
+        &message(2, &[2, 3]),
+        "W: 1 samples beside the 4 that are drawn with labels (labelled_target_per_class) cannot be cut in two halves",
+    );
+    assert_says(&message(0, &[1, 0]), "W: 1 samples cannot be cut in two halves");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use common::{LABELS, features};
 use datasets::format::{Contents, Layout, ReadOptions, Values, parse};
 use datasets::{Domain, Selection, read_labelled, resize_images};
-use ndarray::{Array2, s};
+use ndarray::{Array2, array, s};
 use ndarray_npy::WriteNpyExt;
 
 fn read(name: &str, bytes: &[u8]) -> Contents {
@@ -169,6 +169,23 @@ fn mnist_images_are_resized_to_usps_resolution_and_gzip_makes_no_difference() {
 }
 
 #[test]
+fn parquet_columns_of_small_whole_numbers_are_read() {
+    use polars_core::prelude::{Column, DataFrame};
+    let columns = vec![
+        Column::new("a".into(), vec![0_u8, 255]),
+        Column::new("b".into(), vec![-1_i8, 1]),
+        Column::new("c".into(), vec![60_000_u16, 1]),
+        Column::new("label".into(), vec![2_i16, 1]),
+    ];
+    let mut table = DataFrame::new(2, columns).unwrap();
+    let mut bytes = Vec::new();
+    polars_io::parquet::write::ParquetWriter::new(&mut bytes).finish(&mut table).unwrap();
+    let (_folder, paths) = in_folder(&[("x.parquet", bytes)]);
+    let domain = load(&paths[0], None);
+    assert_eq!(domain.features(), array![[0.0, -1.0, 60_000.0], [255.0, 1.0, 1.0]]);
+}
+
+#[test]
 fn usps_greys_are_moved_to_zero_and_one() {
     let contents = read("zip.train.gz", &common::gzip(&common::usps()));
     let images = numbers(&contents, "images");
@@ -176,6 +193,10 @@ fn usps_greys_are_moved_to_zero_and_one() {
     assert_eq!((images[[0, 0]], images[[1, 255]]), (0.0, 0.75));
     assert_eq!(numbers(&contents, "labels").column(0).to_vec(), [6.0, 5.0]);
     assert_eq!(read("a-renamed-file", &common::usps()), contents);
+    // As many numbers with the label elsewhere are a table.
+    let row = (0..257).map(|place| format!("{}.5", place % 3)).collect::<Vec<_>>().join(" ");
+    let table = read("mine.txt", format!("{row}\n{row}\n").as_bytes());
+    assert_eq!(table.arrays.len(), 257);
 }
 
 #[test]

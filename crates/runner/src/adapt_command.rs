@@ -24,7 +24,7 @@ use solvers::semi_supervised::forbid_crossing_labels;
 use crate::adapt_output;
 use crate::cli::{AdaptArguments, AdaptMethod};
 use crate::say_line;
-use crate::scores::accuracy;
+use crate::unit::accuracy;
 
 /// Of class-regularized problems, relative to the objective.
 const DEFAULT_GAP: f64 = 1e-6;
@@ -42,7 +42,7 @@ struct Report {
     stop: String,
     marginal_error: f64,
     duality_gap: f64,
-    /// Of the solver alone, without reading files and computing costs.
+    /// Of the solver alone, without reading files and computing costs; of the last solve, where there are several.
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     accuracy: Option<f64>,
@@ -87,9 +87,15 @@ fn adapt(arguments: &AdaptArguments) -> Result<()> {
         }
         KnownLabels::None | KnownLabels::All(_) => cost,
     };
-    let clock = Instant::now();
-    let transport = solve(arguments, &input, &cost, (&masses.0, &masses.1))?;
-    let seconds = clock.elapsed().as_secs_f64();
+    let solve_once = || {
+        let clock = Instant::now();
+        let transport = solve(arguments, &input, &cost, (&masses.0, &masses.1))?;
+        anyhow::Ok((transport, clock.elapsed().as_secs_f64()))
+    };
+    for _ in 1..arguments.repeat {
+        solve_once()?;
+    }
+    let (transport, seconds) = solve_once()?;
 
     let mapped = barycentric_map(
         transport.plan.view(),
@@ -217,6 +223,12 @@ fn known_labels(labels: &[String], classes: &[String]) -> Result<KnownLabels> {
         .enumerate()
         .map(|(row, label)| {
             if label == UNKNOWN_LABEL {
+                ensure!(
+                    !classes.iter().any(|class| class == UNKNOWN_LABEL),
+                    "--target-labels, row {}: {UNKNOWN_LABEL} stands for a label that is not known, and is a class of \
+                     the source; give that class another name in both files",
+                    row + 1
+                );
                 return Ok(None);
             }
             let class = classes.iter().position(|class| class == label);

@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde::{Deserialize, Serialize};
-use solvers::cost::{Metric, Normalization};
-use solvers::mapping::Barycenter;
 
+use crate::costs::{Cost, Normalize};
 use crate::methods::METHODS;
 
 /// Reproduces the tables of "Optimal Transport for Domain Adaptation".
@@ -160,6 +158,9 @@ pub struct AdaptArguments {
     /// The duality gap, relative to the objective, to which class-regularized problems are solved [default: 1e-6]
     #[arg(long, value_parser = positive)]
     pub gap: Option<f64>,
+    /// Solves this many times and reports the seconds of the last: the first one also gets its memory from the system
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub repeat: u16,
     /// Source samples, in any format that configs take
     #[arg(long, value_name = "FILE")]
     pub source: PathBuf,
@@ -215,55 +216,6 @@ impl std::fmt::Display for AdaptMethod {
             Self::OtLaplace => "ot-laplace",
             Self::OtLpl1 => "ot-lpl1",
         })
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cost {
-    Sqeuclidean,
-    Euclidean,
-    Cityblock,
-    Cosine,
-}
-
-impl From<Cost> for Metric {
-    fn from(cost: Cost) -> Self {
-        match cost {
-            Cost::Sqeuclidean => Self::SquaredEuclidean,
-            Cost::Euclidean => Self::Euclidean,
-            Cost::Cityblock => Self::Cityblock,
-            Cost::Cosine => Self::Cosine,
-        }
-    }
-}
-
-impl From<Cost> for Barycenter {
-    fn from(cost: Cost) -> Self {
-        match cost {
-            Cost::Cityblock => Self::Median,
-            Cost::Sqeuclidean | Cost::Euclidean | Cost::Cosine => Self::Mean,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Normalize {
-    None,
-    Max,
-    Median,
-    Mean,
-}
-
-impl From<Normalize> for Normalization {
-    fn from(normalize: Normalize) -> Self {
-        match normalize {
-            Normalize::None => Self::None,
-            Normalize::Max => Self::Max,
-            Normalize::Median => Self::Median,
-            Normalize::Mean => Self::Mean,
-        }
     }
 }
 

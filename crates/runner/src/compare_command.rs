@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::config::MethodConfig;
+use crate::config::{Data, MethodConfig, Pair};
+use crate::manifest::Manifest;
 use crate::nearest_name::suggestion;
 use crate::results_folder::Results;
 use crate::say_line;
@@ -80,7 +81,7 @@ pub fn run(first: &str, second: &str) -> Result<()> {
     Ok(())
 }
 
-/// Different seeds or data make no pairs.
+/// Different seeds, data or sizes make no pairs.
 fn check_same_draws(first: &Side, second: &Side) -> Result<()> {
     let (first, second) = (&first.results.manifest, &second.results.manifest);
     let seeds = (first.experiment.seed, second.experiment.seed);
@@ -90,15 +91,44 @@ fn check_same_draws(first: &Side, second: &Side) -> Result<()> {
         seeds.0,
         seeds.1
     );
-    for (name, checksum) in first.checksums.iter().flatten() {
-        let other = second.checksums.iter().flatten().find(|(own, _)| own == name);
-        if let Some((_, other)) = other {
-            ensure!(
-                other == checksum,
-                "the data differ: domain {name} has other samples in the second run"
-            );
+    let blocks = |manifest: &'_ Manifest| {
+        manifest.experiment.blocks.clone().into_iter().zip(manifest.checksums.clone())
+    };
+    for (first, first_sums) in blocks(first) {
+        for (second, second_sums) in blocks(second).filter(|(own, _)| own.prefix == first.prefix) {
+            for pair in first.pairs.iter().filter(|pair| second.pairs.contains(pair)) {
+                check_same_sizes(pair, &first.data, &second.data)?;
+                for name in [&pair.source, &pair.target] {
+                    let sum_in = |sums: &[(String, String)]| {
+                        sums.iter().find(|(own, _)| own == name).map(|(_, sum)| sum.clone())
+                    };
+                    ensure!(
+                        sum_in(&first_sums) == sum_in(&second_sums),
+                        "the data differ: domain {name} has other samples in the second run"
+                    );
+                }
+            }
         }
     }
+    Ok(())
+}
+
+fn check_same_sizes(pair: &Pair, first: &Data, second: &Data) -> Result<()> {
+    ensure!(
+        first.generator() == second.generator(),
+        "the draws of {pair} differ: the two moons are generated with other settings in the second run"
+    );
+    let sizes = |data: &Data| data.draw_sizes(&pair.source).unwrap_or_default();
+    let (first, second) = (sizes(first), sizes(second));
+    ensure!(
+        first == second,
+        "the draws of {pair} differ: {} source samples a class and {} labelled target samples a class in the first \
+         run, {} and {} in the second",
+        first.0,
+        first.1,
+        second.0,
+        second.1
+    );
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::RunArguments;
 
 use data::{Candidate, RawData, RawDraw, check_blocks};
-pub use data::{Data, DrawConfig, GENERATED_SETS};
+pub use data::{Data, GENERATED_SETS};
 pub use grid::{Grid, Point};
 pub use methods::{MethodConfig, TargetLabels};
 use methods::{RawMethods, choose_methods};

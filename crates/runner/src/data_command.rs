@@ -86,7 +86,7 @@ fn fetch(library: &Library, names: &[String]) -> Result<()> {
         sets.iter().flat_map(|&set| set.domains.iter().map(move |entry| (set, entry))).collect();
     let needed: Vec<(&DataSet, &DomainEntry)> =
         wanted.iter().copied().filter(|(set, entry)| needs_fetching(library, set, entry)).collect();
-    library.fetch(&needed, &DownloadBars::default())?;
+    library.fetch(&needed, &DownloadBars::new(false))?;
     for (set, entry) in wanted {
         let domain = library.load(set, entry)?;
         let path = library.find(set, entry).context("the file was there a moment ago")?;

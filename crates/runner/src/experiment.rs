@@ -8,7 +8,7 @@ use datasets::{
 use ndarray::{Array2, Axis};
 use sha1::{Digest as _, Sha1};
 
-use crate::config::{Block, Classifier, Data, DrawConfig, Pair, Selection};
+use crate::config::{Block, Classifier, Data, Pair, Selection};
 use crate::methods::{Problem, Queries};
 
 /// The relative duality gap to which transport problems are solved while a grid point is chosen, and when the
@@ -85,18 +85,18 @@ impl Task {
 pub struct Tasks {
     seed: u64,
     selection: Selection,
+    data: Data,
     samples: Samples,
 }
 
 enum Samples {
-    Drawn { domains: Vec<DrawnDomain>, labelled_target_per_class: usize },
+    Drawn(Vec<DrawnDomain>),
     TwoMoons(TwoMoons),
 }
 
-/// A domain with the number of samples a class that are drawn from it as source.
+/// A domain that is drawn from.
 struct DrawnDomain {
     domain: Domain,
-    source_per_class: usize,
     checksum: String,
 }
 
@@ -110,40 +110,34 @@ impl Tasks {
     ) -> Result<Self> {
         let is_used =
             |name: &str| block.pairs.iter().any(|pair| pair.source == name || pair.target == name);
-        let drawn = |domains: Vec<Domain>,
-                     steps: &[Step],
-                     draw: &DrawConfig,
-                     catalogued: &dyn Fn(&str) -> Option<usize>| {
+        let drawn = |domains: Vec<Domain>, steps: &[Step]| {
             let domains = domains
                 .into_iter()
                 .map(|domain| {
-                    let source_per_class =
-                        draw.source_per_class(domain.name(), catalogued(domain.name()));
                     let domain = preprocess(domain, steps)?;
                     let checksum = checksum(&domain);
-                    Ok(DrawnDomain { domain, source_per_class, checksum })
+                    Ok(DrawnDomain { domain, checksum })
                 })
                 .collect::<Result<_>>()?;
-            let labelled_target_per_class = draw.labelled_target_per_class;
-            anyhow::Ok(Samples::Drawn { domains, labelled_target_per_class })
+            anyhow::Ok(Samples::Drawn(domains))
         };
         let samples = match &block.data {
             Data::TwoMoons(moons) => {
                 moons.check()?;
                 Samples::TwoMoons(*moons)
             }
-            Data::Synthetic { preprocessing, draw } => {
-                drawn(synthetic_benchmark(seed)?, preprocessing, draw, &|_| None)?
+            Data::Synthetic { preprocessing, .. } => {
+                drawn(synthetic_benchmark(seed)?, preprocessing)?
             }
-            Data::Own { domains, config_folder, preprocessing, draw } => {
+            Data::Own { domains, config_folder, preprocessing, .. } => {
                 let domains = domains
                     .iter()
                     .filter(|(name, _)| is_used(name))
                     .map(|(name, own)| Ok(library.load_own(name, own, config_folder)?))
                     .collect::<Result<_>>()?;
-                drawn(domains, preprocessing, draw, &|_| None)?
+                drawn(domains, preprocessing)?
             }
-            Data::Catalogued { set, preprocessing, draw, .. } => {
+            Data::Catalogued { set, preprocessing, .. } => {
                 let set = DataSet::find(set)?;
                 let wanted = used_entries(&block.pairs, set);
                 library.fetch_missing(&wanted, progress)?;
@@ -151,45 +145,30 @@ impl Tasks {
                     .iter()
                     .map(|(set, entry)| Ok(library.load(set, entry)?))
                     .collect::<Result<_>>()?;
-                drawn(domains, preprocessing, draw, &|name| {
-                    set.domain(name).ok().map(|entry| entry.source_per_class)
-                })?
+                drawn(domains, preprocessing)?
             }
         };
-        Ok(Self { seed, selection: block.selection, samples })
+        Ok(Self { seed, selection: block.selection, data: block.data.clone(), samples })
     }
 
     /// A checksum of each domain's samples after preprocessing; none where samples are generated.
     pub fn checksums(&self) -> impl Iterator<Item = (&str, &str)> {
         let domains = match &self.samples {
-            Samples::Drawn { domains, .. } => domains.as_slice(),
+            Samples::Drawn(domains) => domains.as_slice(),
             Samples::TwoMoons(_) => &[],
         };
         domains.iter().map(|drawn| (drawn.domain.name(), drawn.checksum.as_str()))
-    }
-
-    /// How many samples a class are drawn for a pair: of the source, and of the target with labels.
-    pub fn sizes(&self, pair: &Pair) -> Option<(usize, usize)> {
-        match &self.samples {
-            Samples::TwoMoons(_) => None,
-            Samples::Drawn { domains, labelled_target_per_class } => {
-                let source = domains.iter().find(|drawn| drawn.domain.name() == pair.source)?;
-                Some((source.source_per_class, *labelled_target_per_class))
-            }
-        }
     }
 
     /// How large the problems of a pair are: source samples times target samples.
     pub fn size(&self, pair: &Pair) -> usize {
         match &self.samples {
             Samples::TwoMoons(moons) => 4 * moons.source_per_class * moons.target_per_class,
-            Samples::Drawn { domains, .. } => {
+            Samples::Drawn(domains) => {
                 let find = |name: &str| domains.iter().find(|drawn| drawn.domain.name() == name);
+                let (per_class, _) = self.data.draw_sizes(&pair.source).unwrap_or_default();
                 find(&pair.source).zip(find(&pair.target)).map_or(0, |(source, target)| {
-                    source.source_per_class
-                        * source.domain.class_names().len()
-                        * target.domain.samples()
-                        / 2
+                    per_class * source.domain.class_names().len() * target.domain.samples() / 2
                 })
             }
         }
@@ -204,7 +183,7 @@ impl Tasks {
                 let realization = TwoMoons { angle, ..*moons }.generate(key)?;
                 Ok(moons_task(&realization))
             }
-            Samples::Drawn { domains, labelled_target_per_class } => {
+            Samples::Drawn(domains) => {
                 let find = |name: &str| {
                     domains
                         .iter()
@@ -212,10 +191,9 @@ impl Tasks {
                         .with_context(|| format!("domain {name} was not loaded"))
                 };
                 let (source, target) = (find(&pair.source)?, find(&pair.target)?);
-                let sizes = DrawSizes {
-                    source_per_class: source.source_per_class,
-                    labelled_target_per_class: *labelled_target_per_class,
-                };
+                let (source_per_class, labelled_target_per_class) =
+                    self.data.draw_sizes(&pair.source).unwrap_or_default();
+                let sizes = DrawSizes { source_per_class, labelled_target_per_class };
                 // A pair is a matter of its two domains: what classes others have changes nothing.
                 let (source, target) = align_classes(&source.domain, &target.domain);
                 let drawn = draw(&source, &target, sizes, key)?;
@@ -300,14 +278,14 @@ fn used_entries<'a>(pairs: &[Pair], set: &'a DataSet) -> Vec<(&'a DataSet, &'a D
     set.domains.iter().filter(is_used).map(|entry| (set, entry)).collect()
 }
 
-/// Where the config allows it, removes the pairs whose files cannot be had, and names them on stderr.
+/// Where the config allows it, removes the pairs whose files cannot be had, names them on stderr and returns their names.
 /// If no pair would be left at all, the error says what is missing.
 pub fn leave_out_missing(
     blocks: &mut Vec<Block>,
     library: &Library,
     progress: &dyn Progress,
-) -> Result<()> {
-    let mut last_problem = None;
+) -> Result<Vec<String>> {
+    let (mut last_problem, mut left_out) = (None, Vec::new());
     for block in &mut *blocks {
         let Data::Catalogued { set, skip_missing: true, .. } = &block.data else { continue };
         let set = DataSet::find(set)?;
@@ -330,12 +308,13 @@ pub fn leave_out_missing(
             set.id,
             missing.join(", ")
         );
+        left_out.extend(missing.iter().map(|pair| format!("{}{pair}", block.prefix)));
         last_problem = Some(problem);
     }
     blocks.retain(|block| !block.pairs.is_empty());
     match last_problem {
         Some(problem) if blocks.is_empty() => Err(problem.into()),
-        _ => Ok(()),
+        _ => Ok(left_out),
     }
 }
 

@@ -9,8 +9,9 @@ use solvers::marginals::uniform_mass;
 use solvers::regularizers::{Laplacian, Quadratic};
 use solvers::semi_supervised::forbid_crossing_labels;
 
-use crate::cli::{Cost, DataLocation, HistoryArguments, Normalize};
+use crate::cli::{DataLocation, HistoryArguments};
 use crate::config::{Block, Experiment, MethodConfig, Pair, Point, TargetLabels};
+use crate::costs::{Cost, Normalize};
 use crate::experiment::Tasks;
 use crate::history::{History, Step};
 use crate::methods::Problem;
@@ -34,7 +35,7 @@ pub fn run(arguments: &HistoryArguments, location: &DataLocation) -> Result<()> 
     let (place, pair) = block_of(experiment, record)?;
     let block = Block { pairs: vec![pair.clone()], ..experiment.blocks[place].clone() };
     let tasks =
-        Tasks::prepare(&block, experiment.seed, &library(location)?, &DownloadBars::default())?;
+        Tasks::prepare(&block, experiment.seed, &library(location)?, &DownloadBars::new(false))?;
     check_data(&results, place, &tasks)?;
     let task = tasks.task(&pair, record.trial - 1)?;
     let (problem, _) = task.test(experiment.classifier);

@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -22,19 +22,15 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of a folder and reads the units that are scored in it, by key. What a killed run
-    /// left of its last line is cut off. With `fresh` it begins empty.
-    pub fn open(folder: &Path, fresh: bool) -> Result<(Self, HashMap<String, Record>)> {
+    /// Opens the journal of a folder, which may be there already.
+    pub fn open(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE);
-        let named =
-            || format!("cannot use {}; choose another folder with --out DIR", path.display());
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
-            .write(true)
+            .append(true)
             .create(true)
-            .truncate(false)
             .open(&path)
-            .with_context(named)?;
+            .with_context(|| cannot_use(&path))?;
         // A file system without locks has another error: two runs at once write each unit twice there.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             bail!(
@@ -42,14 +38,22 @@ impl Journal {
                 folder.display()
             );
         }
-        if fresh {
-            file.set_len(0).with_context(named)?;
-        }
+        Ok(Self { path, file: Mutex::new(file) })
+    }
+
+    /// Begins again, empty.
+    pub fn clear(&self) -> Result<()> {
+        self.file().set_len(0).with_context(|| cannot_use(&self.path))
+    }
+
+    /// The units that are scored in it, by key. What a killed run left of its last line is cut off.
+    pub fn scored(&self) -> Result<HashMap<String, Record>> {
+        let path = &self.path;
+        let mut file = self.file();
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).with_context(named)?;
+        file.read_to_end(&mut bytes).with_context(|| cannot_use(path))?;
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-        file.set_len(whole as u64).with_context(named)?;
-        file.seek(SeekFrom::End(0)).with_context(named)?;
+        file.set_len(whole as u64).with_context(|| cannot_use(path))?;
         let mut scored = HashMap::new();
         for (number, line) in bytes[..whole].split(|&byte| byte == b'\n').enumerate() {
             if line.is_empty() {
@@ -66,17 +70,29 @@ impl Journal {
                 scored.insert(record.key.clone(), record);
             }
         }
-        Ok((Self { path, file: Mutex::new(file) }, scored))
+        Ok(scored)
     }
 
     /// Appends a unit and waits until it is on the disk.
     pub fn append(&self, record: &Record) -> Result<()> {
         let line = serde_json::to_string(record)? + "\n";
-        let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        file.write_all(line.as_bytes())
-            .and_then(|()| file.sync_data())
-            .with_context(|| format!("cannot write {}", self.path.display()))
+        let mut file = self.file();
+        let before = file.metadata().map(|metadata| metadata.len());
+        let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
+        if let (Err(_), Ok(length)) = (&written, before) {
+            // Half a line would spoil that of the next unit in flight. If this fails, too, nothing can be done.
+            let _ = file.set_len(length);
+        }
+        written.with_context(|| format!("cannot write {}", self.path.display()))
     }
+
+    fn file(&self) -> MutexGuard<'_, File> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn cannot_use(path: &Path) -> String {
+    format!("cannot use {}; choose another folder with --out DIR", path.display())
 }
 
 #[cfg(test)]
@@ -106,28 +122,34 @@ mod tests {
     #[test]
     fn what_was_appended_is_read_again_and_a_torn_line_is_cut_off() {
         let folder = tempfile::tempdir().unwrap();
-        let (journal, scored) = Journal::open(folder.path(), false).unwrap();
-        assert!(scored.is_empty());
+        let journal = Journal::open(folder.path()).unwrap();
+        assert!(journal.scored().unwrap().is_empty());
         journal.append(&record("one")).unwrap();
         journal.append(&Record { ending: Ending::Failed("no".into()), ..record("two") }).unwrap();
         drop(journal);
         let path = folder.path().join(FILE);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"{\"key\":\"thr").unwrap();
-        let (journal, scored) = Journal::open(folder.path(), false).unwrap();
+        let journal = Journal::open(folder.path()).unwrap();
+        let scored = journal.scored().unwrap();
         assert_eq!(scored.len(), 1, "failed units are tried again");
         assert_eq!(scored["one"], record("one"));
         journal.append(&record("three")).unwrap();
         drop(journal);
-        assert_eq!(Journal::open(folder.path(), false).unwrap().1.len(), 2);
-        assert_eq!(Journal::open(folder.path(), true).unwrap().1.len(), 0);
+        let journal = Journal::open(folder.path()).unwrap();
+        assert_eq!(journal.scored().unwrap().len(), 2);
+        journal.clear().unwrap();
+        journal.append(&record("four")).unwrap();
+        drop(journal);
+        let scored = Journal::open(folder.path()).unwrap().scored().unwrap();
+        assert_eq!(scored.keys().collect::<Vec<_>>(), ["four"]);
     }
 
     #[test]
     fn a_journal_is_open_once() {
         let folder = tempfile::tempdir().unwrap();
-        let _first = Journal::open(folder.path(), false).unwrap();
-        let refused = Journal::open(folder.path(), false).err().unwrap().to_string();
+        let _first = Journal::open(folder.path()).unwrap();
+        let refused = Journal::open(folder.path()).err().unwrap().to_string();
         assert!(refused.contains("another run is writing to"), "{refused}");
     }
 
@@ -135,7 +157,8 @@ mod tests {
     fn a_damaged_line_is_named() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(FILE), "\nnonsense\n").unwrap();
-        let problem = format!("{:#}", Journal::open(folder.path(), false).err().unwrap());
+        let journal = Journal::open(folder.path()).unwrap();
+        let problem = format!("{:#}", journal.scored().err().unwrap());
         assert!(problem.contains("journal.jsonl, line 2"), "{problem}");
     }
 }

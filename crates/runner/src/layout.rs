@@ -2,7 +2,7 @@
 
 use crate::config::{Classifier, Data, Experiment};
 use crate::paper::PaperTable;
-use crate::scores::{Cell, Column, Scores, Section};
+use crate::scores::{Cell, Column, Scores, Section, is_same};
 use crate::table::{Field, MEAN, Table};
 
 /// How near a cell has to be to the paper's to count as near: three points.
@@ -28,7 +28,8 @@ impl Tables {
                 caption: "Error rate",
                 plain: angles(scores, |_, cell| rate(&cell.complement())),
                 shown: angles(scores, |_, cell| rate_with_error(&cell.complement())),
-                differences: differences(scores, experiment.classifier, Unit::ErrorRate),
+                differences: differences(scores, experiment.classifier, Unit::ErrorRate)
+                    .map(|(table, line)| (methods_down(&table), line)),
             };
         }
         Self {
@@ -37,6 +38,19 @@ impl Tables {
             shown: bold_best(pairs(scores, percent_with_error), scores),
             differences: differences(scores, experiment.classifier, Unit::Percent),
         }
+    }
+}
+
+impl Tables {
+    /// What is shown, for a paper, and below it the differences to the paper's.
+    pub fn to_latex(&self) -> String {
+        let differences = self.differences.as_ref().map(|(table, line)| {
+            format!(
+                "\n% Ours minus the paper's, whose values are in brackets. {line}\n{}",
+                table.to_latex()
+            )
+        });
+        self.shown.to_latex() + &differences.unwrap_or_default()
     }
 }
 
@@ -54,11 +68,8 @@ fn pairs(scores: &Scores<'_>, show: impl Fn(&Cell) -> String) -> Table {
             rows.push(row(pair, shown));
         }
         if section.pairs.len() > 1 {
-            rows.push(row(
-                MEAN,
-                means(scores, section)
-                    .map(|mean| mean.map(|mean| show(&Cell(vec![mean]))).unwrap_or_default()),
-            ));
+            let means = (0..scores.columns.len()).map(|column| section.trial_means(column));
+            rows.push(row(MEAN, means.map(|cell| cell.as_ref().map(&show).unwrap_or_default())));
         }
     }
     Table { header: header("pair", scores), rows }
@@ -87,7 +98,8 @@ fn bold_best(mut table: Table, scores: &Scores<'_>) -> Table {
                 .filter(|(rival, _)| rival.prefix == column.prefix)
                 .filter_map(|(_, value)| *value)
                 .fold(f64::NEG_INFINITY, f64::max);
-            fields[place + 1].is_best = scores.columns.len() > 1 && values[place] == Some(best);
+            let is_best = values[place].is_some_and(|value| is_same(value, best));
+            fields[place + 1].is_best = scores.columns.len() > 1 && is_best;
         }
     }
     table
@@ -112,7 +124,7 @@ fn angles(scores: &Scores<'_>, show: impl Fn(&str, &Cell) -> String) -> Table {
             None => Field::default(),
             Some(cell) => Field {
                 text: show(pair, cell),
-                is_best: scores.columns.len() > 1 && cell.mean() == best(pair),
+                is_best: scores.columns.len() > 1 && is_same(cell.mean(), best(pair)),
             },
         });
         std::iter::once(Field::from(column.name())).chain(fields).collect()
@@ -121,6 +133,21 @@ fn angles(scores: &Scores<'_>, show: impl Fn(&str, &Cell) -> String) -> Table {
     Table {
         header: std::iter::once("method".to_owned()).chain(angles).collect(),
         rows: rows.collect(),
+    }
+}
+
+/// A table with pairs down in the layout of Table 1; methods that have nothing in it are left out.
+fn methods_down(table: &Table) -> Table {
+    let angle = |field: &Field| field.text.trim_start_matches("0->").to_owned();
+    let rows = (1..table.header.len()).map(|column| {
+        let fields = table.rows.iter().map(move |row| row[column].clone());
+        std::iter::once(Field::from(table.header[column].clone())).chain(fields).collect::<Vec<_>>()
+    });
+    Table {
+        header: std::iter::once(table.header[0].clone())
+            .chain(table.rows.iter().map(|row| angle(&row[0])))
+            .collect(),
+        rows: rows.filter(|row| row[1..].iter().any(|field| !field.text.is_empty())).collect(),
     }
 }
 
@@ -301,10 +328,9 @@ mod tests {
         let records =
             [record("L6-", "W->D", 1, "1nn", 0.975), record("L7-", "W->D", 1, "jda", 0.5)];
         let tables = tables(&experiment, &records);
-        assert_eq!(tables.plain.header, ["pair", "L6-1NN", "L6-JDA", "L7-1NN", "L7-JDA"]);
+        assert_eq!(tables.plain.header, ["pair", "L6-DeCAF", "L6-JDA", "L7-DeCAF", "L7-JDA"]);
         assert_eq!(tables.plain.to_csv().lines().nth(1), Some("W->D,97.50,,,50.00"));
         let (differences, _) = tables.differences.unwrap();
-        // Table 4 calls 1NN on the features DeCAF.
         assert_eq!(differences.rows[0][1].text, "+0.0 [97.50]");
     }
 
@@ -319,7 +345,10 @@ mod tests {
         ];
         let tables = tables(&experiment, &records);
         assert_eq!(tables.plain.to_csv(), "method,40,90\n1NN,0.250,0.750\nOT-GL,0.000,0.500\n");
-        // Pairs down here, methods across.
-        assert_eq!(tables.differences.unwrap().0.rows[0][2].text, "-0.013 [0.013]");
+        let (differences, _) = tables.differences.unwrap();
+        assert_eq!(differences.header, ["ours − paper [paper]", "40", "90", "mean"]);
+        // 1NN has no row in the paper.
+        assert_eq!(differences.rows[0][0].text, "OT-GL");
+        assert_eq!(differences.rows[0][1].text, "-0.013 [0.013]");
     }
 }

@@ -5,6 +5,7 @@ mod adapt_output;
 mod cli;
 mod compare_command;
 mod config;
+mod costs;
 mod data_command;
 mod experiment;
 mod figures;

@@ -21,16 +21,26 @@ pub struct Manifest {
     pub experiment: Experiment,
     /// SHA-1 of each domain's samples after preprocessing, by block.
     pub checksums: Vec<Vec<(String, String)>>,
-    pub program: Program,
-    pub machine: Machine,
-    /// When the run (the last of several, if it was resumed) began, in UTC.
-    pub started: String,
-    /// How long it took, earlier runs of a resumed one not counted.
-    pub seconds: f64,
+    /// Pairs of the config whose files could not be had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+    #[serde(flatten)]
+    pub origin: Origin,
     /// The sum over the units, whenever they ran.
     pub unit_seconds: f64,
     pub units: usize,
     pub failed: usize,
+}
+
+/// The run that made the results, or the last of several if it was resumed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Origin {
+    pub program: Program,
+    pub machine: Machine,
+    /// When it began, in UTC.
+    pub started: String,
+    /// How long it took, earlier runs of a resumed one not counted.
+    pub seconds: f64,
 }
 
 /// The program that ran.

@@ -11,14 +11,27 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Where nobody looks at a bar, a line is written this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// A bar for each download.
-#[derive(Default)]
+/// A bar for each download, and elsewhere than on a terminal a line.
 pub struct DownloadBars {
+    is_quiet: bool,
     current: RefCell<Option<ProgressBar>>,
+}
+
+impl DownloadBars {
+    pub fn new(is_quiet: bool) -> Self {
+        Self { is_quiet, current: RefCell::default() }
+    }
 }
 
 impl Progress for DownloadBars {
     fn start(&self, file: &str, total: Option<u64>) {
+        if self.is_quiet {
+            return;
+        }
+        if !std::io::stderr().is_terminal() {
+            eprintln!("Downloading {file}");
+            return;
+        }
         let bar = match total {
             Some(total) => ProgressBar::new(total),
             None => ProgressBar::no_length(),

@@ -42,7 +42,7 @@ impl Results {
         let tables = Tables::of(&self.manifest.experiment, &scores);
         write(folder, "table.csv", &tables.plain.to_csv())?;
         write(folder, "table.md", &self.markdown(&tables))?;
-        write(folder, "table.tex", &tables.shown.to_latex())?;
+        write(folder, "table.tex", &tables.to_latex())?;
         say_line!("{}", tables.shown.to_screen())?;
         if let Some((differences, line)) = &tables.differences {
             say_line!("{}\n{line}", differences.to_screen())?;
@@ -51,7 +51,7 @@ impl Results {
     }
 
     fn markdown(&self, tables: &Tables) -> String {
-        let Manifest { command, experiment, machine, program, unit_seconds, .. } = &self.manifest;
+        let Manifest { command, experiment, left_out, origin, unit_seconds, .. } = &self.manifest;
         let mut text = format!(
             "# {}\n\n{}, mean ± standard error of {} trials: `{command}`\n\n{}\n",
             experiment.name,
@@ -64,25 +64,34 @@ impl Results {
         }
         for record in &self.records {
             if let Ending::Failed(problem) = &record.ending {
-                let Record { method, pair, trial, .. } = record;
-                text += &format!("\nFailed: {method} on {pair}, trial {trial}: {problem}\n");
+                text += &format!("\nFailed: {}: {problem}\n", record.name());
             }
+        }
+        if !left_out.is_empty() {
+            text += &format!(
+                "\nLeft out, because their files could not be had: {}.\n",
+                left_out.join(", ")
+            );
         }
         text + &format!(
             "\n{} of units on {} ({} threads), revision {}.\n",
             duration(*unit_seconds),
-            machine.cpu,
-            machine.threads,
-            program.revision
+            origin.machine.cpu,
+            origin.machine.threads,
+            origin.program.revision
         )
     }
 }
 
-/// Fails unless all files of a run can be written to a folder; leaves everything as it is.
-pub fn check_writable(folder: &Path) -> Result<()> {
+/// Makes a folder of results, if it is not there.
+pub fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| {
         format!("cannot make the folder {}; choose another with --out DIR", folder.display())
-    })?;
+    })
+}
+
+/// Fails unless all files of a run can be written to a folder; leaves everything as it is.
+pub fn check_writable(folder: &Path) -> Result<()> {
     for name in FILES {
         let path = folder.join(name);
         let is_new = !path.exists();

@@ -10,11 +10,11 @@ use crate::cli::{DataLocation, RunArguments};
 use crate::config::Experiment;
 use crate::experiment::leave_out_missing;
 use crate::journal::Journal;
-use crate::manifest::{Machine, Manifest, Program, timestamp};
+use crate::manifest::{Machine, Manifest, Origin, Program, timestamp};
 use crate::progress::{DownloadBars, duration};
 use crate::report;
-use crate::results_folder::{Results, check_writable};
-use crate::sweep::{Swept, sweep};
+use crate::results_folder::{Results, check_writable, make_folder};
+use crate::sweep::{RunManner, Swept, sweep};
 use crate::unit::{Ending, Record};
 
 /// Runs an experiment and writes its results.
@@ -24,7 +24,9 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
         arguments.config.as_deref().context("name a config, for example configs/quick.toml")?;
     let mut experiment = Experiment::load(path, arguments)?;
     let folder = arguments.out.clone().unwrap_or_else(|| experiment.default_folder());
-    // Before the long part, so that an unwritable folder is found out now.
+    // Before the long part, so that an unwritable folder, or one that another run has, is found out now.
+    make_folder(&folder)?;
+    let journal = Journal::open(&folder)?;
     check_writable(&folder)?;
     if let Some(jobs) = arguments.jobs {
         rayon::ThreadPoolBuilder::new()
@@ -34,11 +36,12 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
     }
     let library = library(location)?;
     let named = || path.display().to_string();
-    leave_out_missing(&mut experiment.blocks, &library, &DownloadBars::default())
-        .with_context(named)?;
-    let (journal, done) = Journal::open(&folder, arguments.fresh)?;
-    let Swept { records, undone, checksums } =
-        sweep(&experiment, &library, &journal, done, arguments.quiet).with_context(named)?;
+    let manner = RunManner { fresh: arguments.fresh, quiet: arguments.quiet };
+    let bars = DownloadBars::new(manner.quiet);
+    let left_out =
+        leave_out_missing(&mut experiment.blocks, &library, &bars).with_context(named)?;
+    let Swept { records, undone, run, checksums } =
+        sweep(&experiment, &library, &journal, manner).with_context(named)?;
     if undone > 0 {
         // What an earlier run wrote is better than tables with holes.
         bail!("interrupted: {undone} units are left; the same command goes on with them");
@@ -47,13 +50,18 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
         records.iter().filter(|record| matches!(record.ending, Ending::Failed(_))).collect();
     let failed = failures.len();
     let complaint = failures.first().map(|record| failure_text(record, failed));
+    // Where nothing was left to do, what made the results is what made them before.
+    let origin = Manifest::read(&folder).ok().filter(|_| run == 0).map(|manifest| manifest.origin);
     let manifest = Manifest {
         command: command(&experiment, path, arguments),
         checksums,
-        program: Program::this(),
-        machine: Machine::this(),
-        started: timestamp(started),
-        seconds: clock.elapsed().as_secs_f64(),
+        left_out,
+        origin: origin.unwrap_or_else(|| Origin {
+            program: Program::this(),
+            machine: Machine::this(),
+            started: timestamp(started),
+            seconds: clock.elapsed().as_secs_f64(),
+        }),
         unit_seconds: records.iter().map(|record| record.seconds).sum(),
         units: records.len(),
         failed,
@@ -79,10 +87,9 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
 
 fn failure_text(record: &Record, failed: usize) -> String {
     let Ending::Failed(problem) = &record.ending else { return String::new() };
-    let Record { method, pair, trial, .. } = record;
     format!(
-        "{failed} units failed and are tried again by the same command. The first is {method} on \
-         {pair}, trial {trial}: {problem}"
+        "{failed} units failed and are tried again by the same command. The first is {}: {problem}",
+        record.name()
     )
 }
 

@@ -29,6 +29,11 @@ impl Cell {
     }
 }
 
+/// Whether two means are the same: those of the same trials in another order differ by rounding.
+pub fn is_same(first: f64, second: f64) -> bool {
+    (first - second).abs() <= 1e-12
+}
+
 /// Accuracies as fractions, in the layout of the paper: pairs down, methods across. Blocks with the same
 /// prefix stand below each other, others side by side.
 #[derive(Debug)]
@@ -136,9 +141,7 @@ impl Section<'_> {
             .collect();
         means.filter(|means| !means.is_empty()).map(|means| Cell(means).mean())
     }
-}
 
-impl Section<'_> {
     /// For each trial the mean of a column over its pairs; nothing if a cell is missing.
     pub fn trial_means(&self, column: usize) -> Option<Cell> {
         self.mean(column)?;
@@ -147,12 +150,6 @@ impl Section<'_> {
         let of_trial = |trial: usize| Cell(cells.iter().map(|cell| cell.0[trial]).collect()).mean();
         Some(Cell((0..trials).map(of_trial).collect()))
     }
-}
-
-/// The share of labels that are right.
-pub fn accuracy(predicted: &[usize], truth: &[usize]) -> f64 {
-    let right = predicted.iter().zip(truth).filter(|(predicted, truth)| predicted == truth).count();
-    right as f64 / truth.len() as f64
 }
 
 #[cfg(test)]
@@ -165,10 +162,5 @@ mod tests {
         assert!((cell.mean() - 0.4).abs() < 1e-15);
         assert!((cell.standard_error().unwrap() - 0.2 / 3_f64.sqrt()).abs() < 1e-15);
         assert_eq!(Cell(vec![0.5]).standard_error(), None);
-    }
-
-    #[test]
-    fn accuracy_counts_equal_labels() {
-        assert!((accuracy(&[0, 1, 2, 2], &[0, 1, 1, 2]) - 0.75).abs() < 1e-15);
     }
 }

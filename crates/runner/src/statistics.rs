@@ -14,6 +14,9 @@ pub struct Comparison {
     pub wilcoxon: Option<f64>,
 }
 
+/// Differences of accuracies in percent are rounded quotients: what differs by less is equal, and nothing if it is less.
+const ROUNDING: f64 = 1e-9;
+
 impl Comparison {
     /// Of differences, first minus second.
     pub fn of(differences: &[f64]) -> Self {
@@ -31,9 +34,9 @@ impl Comparison {
             count,
             mean,
             half_width,
-            wins: tally(|value| value > 0.0),
-            ties: tally(|value| value == 0.0),
-            losses: tally(|value| value < 0.0),
+            wins: tally(|value| value > ROUNDING),
+            ties: tally(|value| value.abs() <= ROUNDING),
+            losses: tally(|value| value < -ROUNDING),
             wilcoxon: wilcoxon(differences),
         }
     }
@@ -47,7 +50,7 @@ const EXACT_LIMIT: usize = 50;
 fn wilcoxon(differences: &[f64]) -> Option<f64> {
     let mut sizes: Vec<(f64, bool)> = differences
         .iter()
-        .filter(|value| **value != 0.0)
+        .filter(|value| value.abs() > ROUNDING)
         .map(|value| (value.abs(), *value > 0.0))
         .collect();
     let count = sizes.len();
@@ -57,7 +60,8 @@ fn wilcoxon(differences: &[f64]) -> Option<f64> {
     sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut positive, mut tie_term, mut start) = (0.0, 0.0, 0);
     while start < count {
-        let same = sizes[start..].iter().take_while(|(size, _)| *size == sizes[start].0).count();
+        let limit = sizes[start].0 + ROUNDING;
+        let same = sizes[start..].iter().take_while(|(size, _)| *size <= limit).count();
         let rank = start as f64 + f64::midpoint(same as f64, 1.0);
         let above =
             sizes[start..start + same].iter().filter(|(_, is_positive)| *is_positive).count();
@@ -163,6 +167,11 @@ mod tests {
         let tied = wilcoxon(&[1.0; 10]).unwrap();
         let z = 27.0 / (96.25_f64 - 990.0 / 48.0).sqrt();
         assert!((tied - erfc(z / std::f64::consts::SQRT_2)).abs() < 1e-15);
+        // One sample of 79 more is the same whatever it is added to.
+        let one_more = |right: i32| 100.0 * (f64::from(right + 1) / 79.0 - f64::from(right) / 79.0);
+        let rounded: Vec<f64> = (31..41).map(one_more).collect();
+        assert!(rounded.windows(2).any(|pair| pair[0] != pair[1]));
+        assert_eq!(wilcoxon(&rounded), Some(tied));
     }
 
     #[test]

@@ -20,8 +20,19 @@ pub struct Swept {
     pub records: Vec<Record>,
     /// Units that an interrupt left undone.
     pub undone: usize,
+    /// Units that were run now.
+    pub run: usize,
     /// Checksums of the domains, by block.
     pub checksums: Vec<Vec<(String, String)>>,
+}
+
+/// How a sweep goes about it.
+#[derive(Debug, Clone, Copy)]
+pub struct RunManner {
+    /// Forgets what the journal has.
+    pub fresh: bool,
+    /// Says nothing meanwhile.
+    pub quiet: bool,
 }
 
 struct Work<'a> {
@@ -32,20 +43,25 @@ struct Work<'a> {
     effort: f64,
 }
 
-/// Runs what the journal does not have. The result does not depend on the number of threads.
+/// Runs what the journal does not have, or with `fresh` everything. The result does not depend on the number of threads.
 pub fn sweep(
     experiment: &Experiment,
     library: &Library,
     journal: &Journal,
-    mut done: HashMap<String, Record>,
-    quiet: bool,
+    RunManner { fresh, quiet }: RunManner,
 ) -> Result<Swept> {
     let blocks = experiment
         .blocks
         .iter()
-        .map(|block| Tasks::prepare(block, experiment.seed, library, &DownloadBars::default()))
+        .map(|block| Tasks::prepare(block, experiment.seed, library, &DownloadBars::new(quiet)))
         .collect::<Result<Vec<_>>>()?;
     check_draws(experiment, &blocks)?;
+    let mut done = if fresh {
+        journal.clear()?;
+        HashMap::new()
+    } else {
+        journal.scored()?
+    };
     let units = Unit::all(experiment);
     let keys = units
         .iter()
@@ -57,13 +73,14 @@ pub fn sweep(
         .filter(|(_, key)| !done.contains_key(*key))
         .map(|(&unit, key)| {
             let tasks = &blocks[unit.block];
-            let effort = unit.method.entry()?.effort * tasks.size(unit.pair) as f64;
+            let effort = unit.method.effort()? * tasks.size(unit.pair) as f64;
             Ok(Work { unit, tasks, key: key.clone(), effort })
         })
         .collect::<Result<Vec<_>>>()?;
     // Longest first, so that no core waits for a long unit at the end. The sort is stable.
     work.sort_by(|a, b| b.effort.total_cmp(&a.effort));
     let finished = run_all(experiment, &work, journal, quiet, units.len())?;
+    let run = finished.len();
     done.extend(finished.into_iter().map(|record| (record.key.clone(), record)));
     // A unit may have been run under another name or title: the record takes the present one.
     let records: Vec<Record> = units
@@ -78,6 +95,7 @@ pub fn sweep(
     let owned = |(name, checksum): (&str, &str)| (name.to_owned(), checksum.to_owned());
     Ok(Swept {
         undone: units.len() - records.len(),
+        run,
         records,
         checksums: blocks.iter().map(|tasks| tasks.checksums().map(owned).collect()).collect(),
     })
@@ -111,7 +129,7 @@ fn run_all(
             else {
                 break;
             };
-            let name = unit.name();
+            let name = unit.name(experiment);
             progress.start(&name);
             let record = unit.run(experiment, tasks, key.clone());
             // A journal that cannot be written ends the run: what it does not have would be lost.

@@ -10,7 +10,6 @@ use sha1::{Digest as _, Sha1};
 use crate::config::{Block, Classifier, Experiment, MethodConfig, Pair, Point};
 use crate::experiment::{Tasks, hex};
 use crate::methods::{Convergence, Outcome, Problem};
-use crate::scores::accuracy;
 use crate::version;
 
 /// Where a unit stands in its experiment.
@@ -37,6 +36,14 @@ pub struct Record {
     pub method: String,
     pub seconds: f64,
     pub ending: Ending,
+}
+
+impl Record {
+    /// As messages name it.
+    pub fn name(&self) -> String {
+        let Self { prefix, pair, trial, method, .. } = self;
+        format!("{prefix}{method} on {pair}, trial {trial}")
+    }
 }
 
 /// How a unit ended.
@@ -88,8 +95,9 @@ impl<'a> Unit<'a> {
     }
 
     /// What is shown while it runs.
-    pub fn name(&self) -> String {
-        format!("{} on {}, trial {}", self.method.title, self.pair, self.trial + 1)
+    pub fn name(&self, experiment: &Experiment) -> String {
+        let prefix = &experiment.blocks[self.block].prefix;
+        format!("{prefix}{} on {}, trial {}", self.method.title, self.pair, self.trial + 1)
     }
 
     /// A hash of everything that the result depends on: data, draw, settings and program.
@@ -111,7 +119,12 @@ impl<'a> Unit<'a> {
         let depends_on = serde_json::to_vec(&(
             (version::PROTOCOL, self.method.entry()?.code, classifier_code),
             (experiment.seed, experiment.classifier, self.pair, self.trial),
-            (block.selection, tasks.sizes(self.pair), checksums, block.data.generator()),
+            (
+                block.selection,
+                block.data.draw_sizes(&self.pair.source),
+                checksums,
+                block.data.generator(),
+            ),
             method,
         ))?;
         Ok(hex(&Sha1::digest(depends_on)))
@@ -153,6 +166,7 @@ impl<'a> Unit<'a> {
         (problem, truth): (Problem<'_>, &[usize]),
         points: &[Point],
     ) -> Result<Vec<Score>> {
+        ensure!(!truth.is_empty(), "there are no target samples to label");
         let outcomes = (self.method.entry()?.sweep)(&problem, self.method, points)?;
         ensure!(outcomes.len() == points.len(), "a method skipped grid points");
         let score = |(point, outcome): (&Point, Outcome)| Score {
@@ -173,6 +187,12 @@ pub fn choose(points: &[Point], accuracies: &[f64]) -> Option<usize> {
         let by_accuracy = accuracies[a].total_cmp(&accuracies[b]);
         by_accuracy.then(smoothness(a).total_cmp(&smoothness(b)))
     })
+}
+
+/// The share of labels that are right.
+pub fn accuracy(predicted: &[usize], truth: &[usize]) -> f64 {
+    let right = predicted.iter().zip(truth).filter(|(predicted, truth)| predicted == truth).count();
+    right as f64 / truth.len() as f64
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
@@ -200,5 +220,10 @@ mod tests {
     fn without_a_lambda_the_first_of_the_best_is_chosen() {
         let points = [10.0, 20.0, 30.0].map(|k| Point(vec![("k".to_owned(), k)]));
         assert_eq!(choose(&points, &[0.1, 0.5, 0.5]), Some(1));
+    }
+
+    #[test]
+    fn accuracy_counts_equal_labels() {
+        assert!((accuracy(&[0, 1, 2, 2], &[0, 1, 1, 2]) - 0.75).abs() < 1e-15);
     }
 }

@@ -79,6 +79,22 @@ fn every_method_reports_its_terms_and_certificate() {
 }
 
 #[test]
+fn solving_again_changes_nothing_but_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    arrays(folder.path());
+    let arguments = ["--method", "ot-gl", "--lambda", "0.5", "--eta", "0.1"];
+    let [once, thrice] = ["1", "3"].map(|count| {
+        let mut report =
+            report(&adapt(folder.path(), &[&arguments[..], &["--repeat", count]].concat()));
+        report["seconds"] = Value::Null;
+        report
+    });
+    assert_eq!(once, thrice);
+    let never = complaint(&adapt(folder.path(), &[&arguments[..], &["--repeat", "0"]].concat()));
+    assert!(never.contains("--repeat"), "{never}");
+}
+
+#[test]
 fn plan_image_and_prediction_are_written() {
     let folder = tempfile::tempdir().unwrap();
     arrays(folder.path());
@@ -128,6 +144,18 @@ fn some_target_labels_constrain_the_plan() {
     for ((row, column), mass) in plan.indexed_iter() {
         assert!(column >= 6 || row % 2 == column % 2 || *mass == 0.0);
     }
+}
+
+#[test]
+fn a_class_that_is_spelled_like_an_unknown_label_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    arrays(folder.path());
+    let signs = |count: i64| Array1::from_iter((0..count).map(|row| 1 - 2 * (row % 2)));
+    write_npy(folder.path().join("ys.npy"), &signs(24)).unwrap();
+    write_npy(folder.path().join("yt.npy"), &signs(30)).unwrap();
+    let arguments = ["--method", "ot-exact", "--target-labels", "yt.npy"];
+    let refused = complaint(&adapt(folder.path(), &arguments));
+    assert!(refused.contains("row 2: -1 stands for a label that is not known"), "{refused}");
 }
 
 #[test]

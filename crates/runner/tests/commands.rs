@@ -72,7 +72,7 @@ fn the_quick_config_needs_no_data_and_threads_do_not_change_its_table() {
             "--trials",
             "1",
             "--methods",
-            "1nn,ot-it",
+            "1nn,ot-it,ot-quadratic",
             "--jobs",
             jobs,
             "--out",
@@ -82,7 +82,7 @@ fn the_quick_config_needs_no_data_and_threads_do_not_change_its_table() {
         tables.push(std::fs::read_to_string(out.path().join("new/table.csv")).unwrap());
     }
     assert_eq!(tables[0], tables[1]);
-    assert!(tables[0].starts_with("pair,1NN,OT-IT\n0->20,"));
+    assert!(tables[0].starts_with("pair,1NN,OT-IT,OT-quadratic\n0->20,"));
     // Three angles and twelve pairs, each block with its mean.
     assert_eq!(tables[0].lines().count(), 1 + 3 + 1 + 12 + 1);
 }

@@ -81,8 +81,16 @@ fn a_killed_run_goes_on_and_ends_with_the_same_table() {
     assert!(stderr(&resumed).contains("of 12 units are done already"), "{}", stderr(&resumed));
     assert_eq!(table(folder, "killed"), table(folder, "whole"));
 
+    let manifest = || fs::read_to_string(folder.join("killed/manifest.json")).unwrap();
+    let made_by = manifest();
     succeeds(folder, &["own.toml", "--out", "killed"]);
     assert_eq!(units(folder, "killed"), 12, "a finished run has nothing to do");
+    assert_eq!(manifest(), made_by, "nor did it make anything");
+    let impossible = CONFIG.to_owned() + "[draw]\nsource_per_class = 100000\n";
+    fs::write(folder.join("impossible.toml"), impossible).unwrap();
+    let refused = runner(folder, &["impossible.toml", "--out", "killed", "--fresh"]);
+    assert!(stderr(&refused).contains("100000"), "{}", stderr(&refused));
+    assert_eq!(units(folder, "killed"), 12, "what cannot begin forgets nothing");
     succeeds(folder, &["own.toml", "--out", "killed", "--fresh", "--methods", "1nn"]);
     assert_eq!(units(folder, "killed"), 4, "--fresh forgets");
 }
@@ -181,6 +189,18 @@ fn two_methods_are_compared_on_the_same_draws() {
     assert_eq!(same.matches("0/4/0").count(), 3, "{same}");
     let complain = |arguments: &[&str]| stderr(&runner(folder, arguments));
     assert!(complain(&["compare", "one", "two"]).contains("the seeds are 1 and 2"));
+    let fewer = CONFIG.to_owned() + "[draw]\nsource_per_class = 3\n";
+    fs::write(folder.join("fewer.toml"), fewer).unwrap();
+    succeeds(folder, &["fewer.toml", "--out", "fewer", "--methods", "1nn"]);
+    let other_sizes = complain(&["compare", "one", "fewer"]);
+    assert!(other_sizes.contains("the draws of S1->S2 differ: 20 source samples"), "{other_sizes}");
+    let committed = |name: &str| format!("{}/../../results/{name}", env!("CARGO_MANIFEST_DIR"));
+    let other_moons = complain(&["compare", &committed("quick"), &committed("two_moons")]);
+    assert!(other_moons.contains("two moons are generated with other settings"), "{other_moons}");
+    // A pair that only one of them has is no matter.
+    succeeds(folder, &["fewer.toml", "--out", "fewer", "--methods", "1nn", "--pairs", "S3-S1"]);
+    let nothing = complain(&["compare", "one", "fewer"]);
+    assert!(nothing.contains("no draw in common"), "{nothing}");
     assert!(complain(&["compare", "one:ot-g", "one:1nn"]).contains("Did you mean \"ot-gl\"?"));
     assert!(complain(&["compare", "one", "one:1nn"]).contains("on both sides, or on neither"));
 }

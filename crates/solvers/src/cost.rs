@@ -44,7 +44,11 @@ pub fn cost_matrix(
     check_finite("source", source)?;
     check_finite("target", target)?;
     check_same_width(source, target)?;
-    Ok(match metric {
+    let (rows, columns) = (source.nrows(), target.nrows());
+    if rows == 0 || columns == 0 {
+        return Err(Error::Empty { rows, columns });
+    }
+    let costs = match metric {
         Metric::SquaredEuclidean => squared_distances(source, target),
         Metric::Euclidean => squared_distances(source, target).mapv_into(f64::sqrt),
         Metric::Cityblock => pairwise(source, target, |x, y| {
@@ -55,7 +59,10 @@ pub fn cost_matrix(
             costs.mapv_inplace(|cosine| (1.0 - cosine).max(0.0));
             costs
         }
-    })
+    };
+    // Squares of features beyond 1e150 are too large for numbers.
+    check_finite("cost", costs.view())?;
+    Ok(costs)
 }
 
 /// Divides the finite costs by the chosen statistic of them.
@@ -91,7 +98,9 @@ pub(crate) fn squared_distances(
     let mut costs = product(source.view(), target.t());
     for (mut row, source_norm) in costs.rows_mut().into_iter().zip(source_norms) {
         Zip::from(&mut row).and(&target_norms).for_each(|cost, &target_norm| {
-            *cost = (source_norm + target_norm - 2.0 * *cost).max(0.0);
+            let square = source_norm + target_norm - 2.0 * *cost;
+            // Rounding may leave less than nothing; what overflowed stays not a number.
+            *cost = if square < 0.0 { 0.0 } else { square };
         });
     }
     costs

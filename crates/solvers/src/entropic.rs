@@ -53,7 +53,10 @@ pub fn solve(
     options: &Options,
 ) -> Result<Solution> {
     check(&[entropy_weight], options)?;
-    let problem = Problem::new(cost, source_mass, target_mass)?;
+    let mut problem = Problem::new(cost, source_mass, target_mass)?;
+    if problem.is_smooth_at(entropy_weight) {
+        problem.turn_to_targets();
+    }
     let ascent = &mut workspace.ascent;
     ascent.resize(&problem);
     let mut continuation = match warm_start {
@@ -113,7 +116,7 @@ pub fn solve_path(
     for index in order {
         let weight = entropy_weights[index];
         // The next λ needs the kernel.
-        let room = |_: &mut Kernel| Array2::zeros(problem.shape());
+        let room = |kernel: &mut Kernel| kernel.copy_for_plan(&problem);
         let solution = solution_at(&mut continuation, ascent, &problem, weight, options, room);
         solutions.push((index, solution));
     }

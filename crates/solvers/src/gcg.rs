@@ -142,6 +142,7 @@ pub fn solve_gcg(
     entropic::check(&[problem.entropy_weight], &options.entropic)?;
     let (source_mass, target_mass) =
         masses_of(problem.cost, problem.source_mass, problem.target_mass)?;
+    problem.regularizer.check_shape(problem.cost.dim())?;
     let problem = &GcgProblem {
         cost: problem.cost.view(),
         source_mass: &source_mass,

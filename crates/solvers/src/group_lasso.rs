@@ -51,6 +51,9 @@ const START_ERROR: f64 = 1e-3;
 /// missing afterwards cannot be put just anywhere.
 const FORBIDDEN_PAIRS_ERROR: f64 = 1e-13;
 
+/// Of the relative gap, where pairs are forbidden.
+const LARGEST_MISSING_MASS: f64 = 1e-3;
+
 /// The problem, up to λ.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupLassoProblem<'a> {
@@ -259,7 +262,7 @@ fn solution_at(
     let mut goal = Goal {
         entropy_weight,
         tolerance: (FIRST_ERROR * options.relative_gap).min(LARGEST_ERROR),
-        iteration_limit: before + options.iteration_limit,
+        iteration_limit: before.saturating_add(options.iteration_limit),
     };
     if problem.has_forbidden_pairs {
         goal.tolerance = goal.tolerance.min(FORBIDDEN_PAIRS_ERROR);
@@ -278,11 +281,20 @@ fn solution_at(
             iterations: ascent.iterations - before,
             stop,
         };
-        if solution.relative_gap() <= options.relative_gap {
+        // Mass that forbidden pairs kept from being placed is missing in the objective, too.
+        let is_whole = !problem.has_forbidden_pairs
+            || ascent.error <= LARGEST_MISSING_MASS * options.relative_gap;
+        if is_whole && solution.relative_gap() <= options.relative_gap {
             solution.stop = Stop::Converged;
             return solution;
         }
         if stop != Stop::Converged {
+            return solution;
+        }
+        goal.tolerance = TIGHTENING * goal.tolerance.min(ascent.error);
+        if goal.tolerance == 0.0 {
+            // Nothing is wrong with the marginals: the gap is rounding.
+            solution.stop = Stop::Stalled;
             return solution;
         }
         drop(solution);
@@ -290,7 +302,6 @@ fn solution_at(
             ascent.kernel.resize(problem);
             ascent.evaluate(problem, entropy_weight);
         }
-        goal.tolerance *= TIGHTENING;
         stop = ascent.climb(problem, goal);
     }
 }

@@ -194,7 +194,8 @@ pub fn solve_lp_l1(
             break (gap, Stop::Converged);
         }
         marginal_error = marginal_error.max(next.marginal_error);
-        let next = Iterate::at(problem, next, (penalty, tolerance_of_marginals));
+        let reached = tolerance_of_marginals.max(next.marginal_error);
+        let next = Iterate::at(problem, next, (penalty, reached));
         let gain = total - next.objective.total();
         if gain > 0.0 && (!settles || gain >= gap) {
             progress.add(gain, settles);

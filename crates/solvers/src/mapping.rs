@@ -5,7 +5,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 use crate::checks::{check_finite, check_length, check_same_width};
 use crate::cost::squared_distances;
-use crate::entropic::Potentials;
+use crate::entropic::{self, Potentials};
 use crate::error::{Error, Result};
 use crate::product::product;
 
@@ -170,6 +170,11 @@ pub fn map_by_potentials(
     check_finite("target", target)?;
     check_same_width(points, target)?;
     check_length("the target potentials", potentials.target.len(), "target", target.nrows())?;
+    entropic::check(&[entropy_weight], &entropic::Options::default())?;
+    if potentials.target.iter().all(|potential| *potential == f64::NEG_INFINITY) {
+        // Nobody to map to; also where there are no target samples at all.
+        return Err(Error::Empty { rows: points.nrows(), columns: 0 });
+    }
     let mut mapped = Array2::zeros(points.dim());
     for (index, mut image) in mapped.rows_mut().into_iter().enumerate() {
         // One point at a time, so that rounding does not depend on the batch either.

@@ -33,6 +33,11 @@ pub trait Regularizer {
     /// Writes ∇Ω(γ), which has the shape of the plan, over `gradient`.
     fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>);
 
+    /// Fails unless Ω is one of plans of this shape.
+    fn check_shape(&self, _shape: (usize, usize)) -> Result<()> {
+        Ok(())
+    }
+
     /// The slope of Ω on the segment (1 − t) `from` + t `to`, as a function of t, where that takes less than a
     /// gradient for each t.
     fn slope_on_segment(
@@ -43,8 +48,9 @@ pub trait Regularizer {
         None
     }
 
-    /// Whether Ω is a quadratic form, so that its gradient is linear in the plan and Ω(γ) = ½⟨γ, ∇Ω(γ)⟩. The
-    /// solver then combines values and gradients that it has instead of asking for new ones, and accelerates.
+    /// Whether Ω is a convex quadratic form, so that its gradient is linear in the plan and Ω(γ) = ½⟨γ, ∇Ω(γ)⟩ ≥ 0. The
+    /// solver then combines values and gradients that it has instead of asking for new ones, accelerates, and bounds the
+    /// objective by convexity: for another quadratic form say no.
     fn is_quadratic(&self) -> bool {
         false
     }
@@ -83,6 +89,10 @@ impl Regularizer for WeightedSum<'_> {
             term.gradient(plan, &mut part);
             gradient.scaled_add(*weight, &part);
         }
+    }
+
+    fn check_shape(&self, shape: (usize, usize)) -> Result<()> {
+        self.terms.iter().try_for_each(|(_, term)| term.check_shape(shape))
     }
 
     fn is_quadratic(&self) -> bool {

@@ -1,6 +1,8 @@
 //! Labels in the target domain, eq. `ssl`: ⟨γ, M⟩ with M(i, j) = +∞ where the labels differ; and the smooth
 //! version that the paper names, with class probabilities of the target samples.
 
+use std::collections::BTreeMap;
+
 use ndarray::{Array2, ArrayView2, Zip};
 
 use crate::checks::{check_length, check_weight};
@@ -42,26 +44,19 @@ fn check_label_masses(
     target_mass: &[f64],
 ) -> Result<()> {
     const ROUNDING: f64 = 1e-9;
-    let classes = source_labels
-        .iter()
-        .copied()
-        .chain(target_labels.iter().flatten().copied())
-        .max()
-        .map_or(0, |largest| largest + 1);
-    let (mut available, mut needed) = (vec![0.0; classes], vec![0.0; classes]);
+    // What each class needs and has, whatever numbers the labels are.
+    let mut masses = BTreeMap::<usize, (f64, f64)>::new();
     for (&label, mass) in source_labels.iter().zip(source_mass) {
-        available[label] += mass;
+        masses.entry(label).or_default().1 += mass;
     }
     for (label, mass) in target_labels.iter().zip(target_mass) {
         if let Some(label) = label {
-            needed[*label] += mass;
+            masses.entry(*label).or_default().0 += mass;
         }
     }
-    match (0..classes).find(|&class| needed[class] > available[class] + ROUNDING) {
+    match masses.into_iter().find(|(_, (needed, available))| *needed > available + ROUNDING) {
         None => Ok(()),
-        Some(class) => {
-            Err(Error::LabelMass { class, needed: needed[class], available: available[class] })
-        }
+        Some((class, (needed, available))) => Err(Error::LabelMass { class, needed, available }),
     }
 }
 

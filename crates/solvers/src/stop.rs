@@ -6,7 +6,8 @@
 pub enum Stop {
     /// The tolerance is reached.
     Converged,
-    /// The limit came first; the plan is feasible, and the duality gap says how far it is from optimal.
+    /// The limit came first; the duality gap says how far the plan is from optimal. It is feasible, unless pairs are forbidden:
+    /// then mass may be missing.
     IterationLimit,
     /// Rounding left no step that improves; the duality gap says how far it got.
     Stalled,

@@ -372,6 +372,13 @@ fn forbidden_pairs_that_leave_no_plan_are_refused() {
     let infinity = f64::INFINITY;
     let row = array![[1.0, 2.0], [infinity, infinity]];
     assert_eq!(refusal(&row, &uniform(2), &uniform(2), 1.0), Error::Infeasible { unmatched: 0.5 });
+    // However little it is.
+    let (a, tiny) = (array![1.0 - 1e-13, 1e-13], row.clone());
+    assert_eq!(refusal(&tiny, &a, &uniform(2), 1.0), Error::Infeasible { unmatched: 1e-13 });
+    assert!(matches!(
+        refusal(&tiny.t().to_owned(), &uniform(2), &a, 1.0),
+        Error::Infeasible { .. }
+    ));
     // Each sample has a partner, but two of three rows share the only column that they may use.
     let hall = array![[1.0, infinity, infinity], [1.0, infinity, infinity], [1.0, 1.0, 1.0]];
     let error = refusal(&hall, &uniform(3), &uniform(3), 1.0);

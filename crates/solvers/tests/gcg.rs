@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView2, Axis, array};
 use solvers::entropic::{self, Workspace};
 use solvers::gcg::{GcgOptions, GcgProblem, GcgSolution, solve_gcg};
 use solvers::graph::NeighbourGraph;
-use solvers::regularizers::{GroupLasso, Laplacian, LpL1};
+use solvers::regularizers::{GroupLasso, Laplacian, LpL1, Quadratic};
 use solvers::{Error, Regularizer, Stop, WeightedSum};
 
 fn labels(samples: usize) -> Vec<usize> {
@@ -283,6 +283,43 @@ fn forbidden_pairs_stay_empty() {
             assert!(cost.is_finite() || *mass == 0.0, "{place:?}");
         }
         assert_marginals(solution.plan.view());
+    }
+}
+
+#[test]
+fn rough_directions_are_allowed() {
+    let cost = squared_distances(&cloud(8, 2, 1), &cloud(9, 2, 2));
+    let entropic = entropic::Options { tolerance: 0.01, ..entropic::Options::default() };
+    let options = GcgOptions { relative_gap: 0.1, entropic, ..GcgOptions::default() };
+    let regularizers: [&dyn Regularizer; 2] =
+        [&GroupLasso::new(&labels(8)), &laplacian(&cloud(8, 2, 1), &cloud(9, 2, 2))];
+    for regularizer in regularizers {
+        assert_marginals(solve(&cost, 0.1, regularizer, 1.0, &options).plan.view());
+    }
+}
+
+#[test]
+fn a_regularizer_of_other_samples_is_refused() {
+    let cost = squared_distances(&cloud(8, 2, 1), &cloud(9, 2, 2));
+    let (a, b) = (uniform(8), uniform(9));
+    let laplacian = laplacian(&cloud(9, 2, 1), &cloud(8, 2, 2));
+    let regularizers: [&dyn Regularizer; 4] = [
+        &GroupLasso::new(&labels(7)),
+        &LpL1::new(&labels(9)),
+        &Quadratic::new(&b, &a),
+        &WeightedSum::new().and(1.0, &laplacian).unwrap(),
+    ];
+    for regularizer in regularizers {
+        let problem = GcgProblem {
+            cost: cost.view(),
+            source_mass: &a,
+            target_mass: &b,
+            entropy_weight: 1.0,
+            regularizer,
+            regularization_weight: 1.0,
+        };
+        let refused = solve_gcg(&problem, None, &mut Workspace::default(), &GcgOptions::default());
+        assert!(matches!(refused, Err(Error::Length { .. })), "{refused:?}");
     }
 }
 

@@ -363,6 +363,26 @@ fn the_smallest_problems_have_their_only_plan() {
 }
 
 #[test]
+fn a_plan_that_lacks_mass_is_not_called_converged() {
+    // What the first row may not give to the second column is placed nowhere before the first step.
+    let mut case = Case::new(Array2::ones((2, 2)));
+    case.cost[[0, 1]] = f64::INFINITY;
+    let options = GroupLassoOptions { iteration_limit: 0, ..GroupLassoOptions::default() };
+    let solution =
+        solve_group_lasso(&case.problem(0.0), 0.1, None, &mut workspace(), &options).unwrap();
+    assert_eq!(solution.stop, Stop::IterationLimit);
+}
+
+#[test]
+fn a_gap_that_is_rounding_ends_the_solve() {
+    // 1 + 2e-12 − 1 has four digits.
+    let mut case = Case::new(Array2::from_elem((1, 1), 2e-12));
+    case.labels = vec![usize::MAX];
+    let solution = case.try_solve(1.0, 0.0).unwrap();
+    assert!(solution.duality_gap().abs() <= 1e-15, "{}", solution.duality_gap());
+}
+
+#[test]
 fn a_limit_of_steps_is_reported() {
     let case = Case::new(raw_cost(15, 20));
     let options = GroupLassoOptions { iteration_limit: 2, ..GroupLassoOptions::default() };

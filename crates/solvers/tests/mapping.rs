@@ -13,6 +13,19 @@ use solvers::mapping::{
 };
 use solvers::semi_supervised::{forbid_crossing_labels, penalize_unlikely_labels};
 
+#[test]
+fn samples_without_a_cost_are_refused() {
+    let (some, none) = (array![[1.0, 2.0]], Array2::<f64>::zeros((0, 2)));
+    for metric in [Metric::SquaredEuclidean, Metric::Euclidean, Metric::Cityblock, Metric::Cosine] {
+        let refused = cost_matrix(some.view(), none.view(), metric);
+        assert_eq!(refused, Err(Error::Empty { rows: 1, columns: 0 }));
+    }
+    // Their squares overflow, and so does the difference of these.
+    let huge = array![[1e160, 0.0], [0.0, 1e160]];
+    let refused = cost_matrix(huge.view(), huge.view(), Metric::SquaredEuclidean);
+    assert!(matches!(refused, Err(Error::NotFinite { name: "cost", .. })), "{refused:?}");
+}
+
 /// M Mᵀ + I/10 is positive definite for any M.
 fn positive_definite(entries: &[f64], width: usize) -> Array2<f64> {
     let root = Array2::from_shape_fn((width, width), |(row, column)| entries[row * width + column]);

@@ -80,8 +80,14 @@ impl TraceRatio {
 
     /// An orthonormal basis of the k-dimensional subspace with the smallest F.
     pub(crate) fn minimiser(&self, k: usize) -> Result<Array2<f64>> {
+        let (above, below) = (self.numerator.diag().sum(), self.denominator.diag().sum());
+        if above <= f64::EPSILON * below {
+            // Each class is one point, and F is zero everywhere: what separates the classes most.
+            let eigen = symmetric_eigen(self.denominator.view(), "the criterion's matrices")?;
+            return Ok(eigen.vectors.slice(s![.., ..k]).to_owned());
+        }
         // The ratio of the whole space is finite, and above the minimum or the minimum itself.
-        let mut ratio = self.numerator.diag().sum() / self.denominator.diag().sum();
+        let mut ratio = above / below;
         let mut basis = Array2::zeros((self.numerator.nrows(), k));
         for _ in 0..MAX_STEPS {
             // Largest first: the lowest of A − ρB are the leading ones of ρB − A.

@@ -296,6 +296,17 @@ fn bad_input_is_named() {
 }
 
 #[test]
+fn classes_of_one_point_each_are_separated() {
+    // The classes differ along the first axis, the target along the second.
+    let source = array![[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [1.0, 0.0]];
+    let target = array![[0.2, -9.0], [0.9, 9.0], [0.1, 5.0]];
+    let tsl = Tsl::new(source.view(), &[0, 0, 1, 1], target.view(), TslOptions::default()).unwrap();
+    let embedding = tsl.fit(1e-3, 1).unwrap().embedding;
+    let distance = (embedding.source[[0, 0]] - embedding.source[[2, 0]]).abs();
+    assert!(distance > 0.1, "{distance}");
+}
+
+#[test]
 fn fewer_samples_than_dimensions_give_finite_embeddings() {
     let source = array![[1.0, 0.0, 2.0, 0.5], [0.0, 1.0, 0.0, 0.2]];
     let target = array![[0.9, 0.1, 1.5, 0.0]];

@@ -123,6 +123,16 @@ fn has_header(text: &str, separator: u8) -> Parsed<bool> {
     let is_number = |field: &str| field.is_empty() || field.parse::<f64>().is_ok();
     let first: Vec<&str> = lines.next().into_iter().flatten().collect();
     if first.iter().all(|field| is_number(field)) {
+        // Two features of a sample may well be 0 and 1.
+        let counts = first.len() > 2
+            && first.iter().enumerate().all(|(place, field)| *field == place.to_string());
+        if counts {
+            return Err(FormatError::Unsupported {
+                problem: "line 1 counts 0, 1, 2, …: it may be a sample or the columns' names that pandas gives"
+                    .into(),
+                remedy: "Begin the table with a line of names, or leave those out (pandas: to_csv(header=False))",
+            });
+        }
         return Ok(false);
     }
     if first.iter().any(|field| is_label_name(field)) {

@@ -6,6 +6,7 @@ use super::{FormatError, NamedArray, Parsed};
 
 const FORMAT: &str = "USPS zip";
 const PIXELS: usize = 256;
+const GREY_VALUES: std::ops::RangeInclusive<f64> = -1.0..=1.0;
 
 pub(super) fn is_usps(lower_case_name: &str, bytes: &[u8]) -> bool {
     lower_case_name.starts_with("zip.") || first_line_is_a_digit(bytes)
@@ -16,8 +17,14 @@ fn first_line_is_a_digit(bytes: &[u8]) -> bool {
     // A line of the real files has at most 2 KiB; do not look through a binary file.
     end < 8192
         && std::str::from_utf8(&bytes[..end]).is_ok_and(|line| {
-            let mut numbers = line.split_ascii_whitespace().map(str::parse::<f64>);
-            numbers.clone().count() == PIXELS + 1 && numbers.all(|number| number.is_ok())
+            let numbers: Option<Vec<f64>> =
+                line.split_ascii_whitespace().map(|field| field.parse().ok()).collect();
+            // A table of as many numbers has others, or its label elsewhere.
+            numbers.is_some_and(|numbers| {
+                numbers.len() == PIXELS + 1
+                    && (0..10).any(|digit| numbers[0] == f64::from(digit))
+                    && numbers[1..].iter().all(|number| GREY_VALUES.contains(number))
+            })
         })
 }
 
@@ -40,6 +47,15 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {
             })?;
             if place == 0 {
                 labels.push(number);
+            } else if !GREY_VALUES.contains(&number) {
+                return Err(FormatError::Damaged {
+                    format: FORMAT,
+                    problem: format!(
+                        "line {}, field {}: {field} is no grey value between −1 and 1",
+                        index + 1,
+                        place + 1
+                    ),
+                });
             } else {
                 // To the grey scale of MNIST, black 0 and white 1: the paper's unit norms are not
                 // invariant to an offset.

@@ -29,7 +29,7 @@ pub(crate) fn is_label_name(name: &str) -> bool {
     LABEL_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Finds the labels, spelled as in the file; `None` if the file has none.
+/// Finds the labels, text as it is spelled and numbers as whole ones; `None` if the file has none.
 pub(crate) fn labels(
     path: &Path,
     contents: &Contents,

@@ -58,6 +58,19 @@ impl Data {
         }
     }
 
+    /// How many samples a class are drawn of a source domain, and of a target with their labels.
+    pub fn draw_sizes(&self, source: &str) -> Option<(usize, usize)> {
+        let draw = self.draw()?;
+        let catalogued = match self {
+            Self::Catalogued { set, .. } => {
+                DataSet::find(set).and_then(|set| set.domain(source)).ok()
+            }
+            Self::Own { .. } | Self::Synthetic { .. } | Self::TwoMoons(_) => None,
+        };
+        let usual = catalogued.map(|entry| entry.source_per_class);
+        Some((draw.source_per_class(source, usual), draw.labelled_target_per_class))
+    }
+
     /// What generates the samples anew in each trial; files and benchmarks have checksums instead.
     pub fn generator(&self) -> Option<&TwoMoons> {
         match self {
@@ -80,7 +93,7 @@ pub struct DrawConfig {
 impl DrawConfig {
     /// The number for one source domain: its own if the config gives one, then the config's usual number,
     /// then the catalogue's.
-    pub fn source_per_class(&self, domain: &str, catalogued: Option<usize>) -> usize {
+    fn source_per_class(&self, domain: &str, catalogued: Option<usize>) -> usize {
         self.source_per_class_of
             .get(domain)
             .copied()
@@ -270,7 +283,8 @@ fn check_draw_names(draw: &DrawConfig, candidates: &[Candidate]) -> Result<()> {
         draw.source_per_class_of.keys().find(|name| !names.contains(&name.as_str()))
     {
         bail!(
-            "[draw] source_per_class_of names domain {unknown:?}, which is not one of {}",
+            "[draw] source_per_class_of names domain {unknown:?}.{} Known are {}",
+            suggestion(unknown, names.iter().copied()),
             names.join(", ")
         );
     }

@@ -11,7 +11,7 @@ use toml::{Spanned, Value};
 
 use super::place::ConfigText;
 use super::{Block, Grid};
-use crate::cli::{Cost, Normalize};
+use crate::costs::{Cost, Normalize};
 use crate::methods::{Axis, METHODS, Method};
 use crate::nearest_name::suggestion;
 
@@ -80,6 +80,13 @@ impl MethodConfig {
         find_method(&self.method)
     }
 
+    /// Roughly how long a problem of one size takes beside other methods.
+    pub fn effort(&self) -> Result<f64> {
+        let entry = self.entry()?;
+        let of_paper: usize = entry.axes.iter().map(|axis| axis.paper.len()).product();
+        Ok(entry.effort * self.grid.points().len() as f64 / of_paper as f64)
+    }
+
     /// Fails if the method makes no sense on a block's data.
     pub(super) fn check_block(&self, block: &Block) -> Result<()> {
         let labelled = block.data.draw().map_or(0, |draw| draw.labelled_target_per_class);
@@ -103,17 +110,7 @@ pub(super) fn choose_methods(
         .into_iter()
         .map(|(id, settings)| check_method(&id, settings.into_inner(), text))
         .collect::<Result<Vec<_>>>()?;
-    for (place, method) in configured.iter().enumerate() {
-        let same = configured[..place].iter().find(|earlier| earlier.title == method.title);
-        if let Some(earlier) = same {
-            bail!(
-                "[methods.{}] and [methods.{}] have the same title {:?}: add title = \"…\" to one of them",
-                earlier.id,
-                method.id,
-                method.title
-            );
-        }
-    }
+    check_titles(&configured)?;
     let Some(asked) = asked else { return Ok((configured.clone(), configured)) };
     ensure!(!asked.is_empty(), "no methods to run: add [methods.1nn], for example");
     let mut chosen: Vec<MethodConfig> = Vec::new();
@@ -125,7 +122,24 @@ pub(super) fn choose_methods(
         ensure!(!chosen.contains(&method), "--methods names {id} twice: remove one of them");
         chosen.push(method);
     }
+    check_titles(&chosen)?;
     Ok((configured, chosen))
+}
+
+/// Columns of one name could not be told apart.
+fn check_titles(methods: &[MethodConfig]) -> Result<()> {
+    for (place, method) in methods.iter().enumerate() {
+        let same = methods[..place].iter().find(|earlier| earlier.title == method.title);
+        if let Some(earlier) = same {
+            bail!(
+                "[methods.{}] and [methods.{}] have the same title {:?}: add title = \"…\" to one of them",
+                earlier.id,
+                method.id,
+                method.title
+            );
+        }
+    }
+    Ok(())
 }
 
 fn find_method(id: &str) -> Result<&'static Method> {

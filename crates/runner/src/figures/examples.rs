@@ -35,7 +35,7 @@ pub fn faces(library: &Library) -> Result<String> {
 fn draw(library: &Library, pictures: &Pictures) -> Result<String> {
     let set = DataSet::find(pictures.set)?;
     let wanted: Vec<_> = set.domains.iter().map(|entry| (set, entry)).collect();
-    library.fetch_missing(&wanted, &DownloadBars::default())?;
+    library.fetch_missing(&wanted, &DownloadBars::new(false))?;
     let height = 10.0 + (SIZE + 6.0) * set.domains.len() as f64;
     let mut drawing = Drawing::new(LEFT + (SIZE + 6.0) * SAMPLES as f64 + 4.0, height);
     for (row, entry) in set.domains.iter().enumerate() {

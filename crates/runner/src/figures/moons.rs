@@ -13,7 +13,7 @@ use crate::experiment::Tasks;
 use crate::methods::{METHODS, Method, Problem, Queries};
 use crate::progress::DownloadBars;
 use crate::report::svg::Drawing;
-use crate::scores::accuracy;
+use crate::unit::accuracy;
 use crate::unit::choose;
 
 const SEED: u64 = 1;
@@ -29,7 +29,7 @@ pub fn draw(library: &Library) -> Result<String> {
         selection: Selection::Target,
         pairs: pairs.to_vec(),
     };
-    let tasks = Tasks::prepare(&block, SEED, library, &DownloadBars::default())?;
+    let tasks = Tasks::prepare(&block, SEED, library, &DownloadBars::new(false))?;
     let panels: Vec<Drawn> = pairs
         .par_iter()
         .enumerate()

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use baselines::{
     BinaryClassifier, DasvmOptions, Kernel, KernelPairs, LabelledSamples, MmdtOptions, PbdaOptions,
     Pca, PcaOptions, train_dasvm, train_mmdt, train_pbda,
@@ -79,7 +79,7 @@ pub fn mmdt(problem: &Problem<'_>, _: &MethodConfig, points: &[Point]) -> Result
     let pca = Pca::fit(source, problem.target, most, PcaOptions { whiten: false })?;
     let label = |point: &Point| {
         let clock = Instant::now();
-        let embedding = pca.embed(point.count("components"))?;
+        let embedding = pca.embed(point.count("components")).context("components")?;
         let options = MmdtOptions {
             source_cost: point.get("source_cost"),
             target_cost: point.get("target_cost"),

@@ -20,8 +20,8 @@ use solvers::semi_supervised::forbid_crossing_labels;
 use solvers::{Regularizer, Stop};
 
 use super::{Convergence, Outcome, Problem};
-use crate::cli::{Cost, Normalize};
 use crate::config::{MethodConfig, Point, TargetLabels};
+use crate::costs::{Cost, Normalize};
 
 /// A problem with its costs and masses.
 struct Transport<'a, 'data> {

@@ -5,15 +5,15 @@ use anyhow::Result;
 use super::Subject;
 use super::config_text::config_text;
 use super::html::escape;
-use crate::manifest::Manifest;
+use crate::manifest::Origin;
 use crate::progress::duration;
 
 /// The manifest, the config and the commands.
 pub fn provenance(subject: &Subject<'_>, report_command: &str) -> Result<String> {
     let manifest = &subject.results.manifest;
-    let Manifest { program, machine, .. } = manifest;
+    let Origin { program, machine, started, .. } = &manifest.origin;
     let facts = [
-        ("began", manifest.started.clone()),
+        ("began", started.clone()),
         ("time of all units", duration(manifest.unit_seconds)),
         ("units", format!("{}, {} of them failed", manifest.units, manifest.failed)),
         ("trials", format!("{}, seed {}", manifest.experiment.trials, manifest.experiment.seed)),

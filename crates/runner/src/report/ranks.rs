@@ -6,6 +6,7 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
+use crate::scores::is_same;
 use crate::statistics::erfc;
 
 /// What the ranks say.
@@ -78,8 +79,8 @@ impl Ranking {
 /// The rank of each value, the largest being 1; equal ones share the mean of their ranks.
 pub fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
-        let above = values.iter().filter(|other| *other > value).count() as f64;
-        let same = values.iter().filter(|other| *other == value).count() as f64;
+        let above = values.iter().filter(|other| *other > value && !is_same(**other, *value));
+        let (above, same) = (above.count() as f64, same_as(*value, values));
         above + f64::midpoint(same, 1.0)
     };
     values.iter().map(rank).collect()
@@ -88,8 +89,11 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
 /// Σ (t³ − t) over the groups of t equal values.
 fn tie_term(values: &[f64]) -> f64 {
     // Each member of a group of t adds t² − 1.
-    let same = |value: &f64| values.iter().filter(|other| *other == value).count() as f64;
-    values.iter().map(|value| same(value).powi(2) - 1.0).sum()
+    values.iter().map(|value| same_as(*value, values).powi(2) - 1.0).sum()
+}
+
+fn same_as(value: f64, values: &[f64]) -> f64 {
+    values.iter().filter(|other| is_same(**other, value)).count() as f64
 }
 
 /// P(χ² > x) with some degrees of freedom, by the recurrence from one or two degrees up:
@@ -162,6 +166,10 @@ mod tests {
 
     #[test]
     fn ties_share_their_ranks_and_the_best_is_first() {
+        // The mean of 0.1, 0.2 and 0.3 in two orders.
+        let (first, second) = ((0.1 + 0.2 + 0.3) / 3.0, (0.3 + 0.2 + 0.1) / 3.0);
+        assert_ne!(first, second);
+        assert_eq!(ranks(&[first, second, 0.1]), [1.5, 1.5, 3.0]);
         assert_eq!(ranks(&[0.5, 0.9, 0.5, 0.1]), [2.5, 1.0, 2.5, 4.0]);
         assert_eq!(tie_term(&[0.5, 0.9, 0.5, 0.1]), 6.0);
     }

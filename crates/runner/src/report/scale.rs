@@ -11,8 +11,11 @@ pub struct Scale {
 impl Scale {
     /// Maps the first value to the first place and the last to the last.
     pub fn linear(values: (f64, f64), places: (f64, f64)) -> Self {
-        // A scale of one value has room around it.
-        let values = if values.0 == values.1 { (values.0 - 0.5, values.1 + 0.5) } else { values };
+        // A scale of one value, or of several that only rounding tells apart, has room around it.
+        let least = 1e-12 * values.0.abs().max(values.1.abs());
+        let room = 0.5_f64.max(least);
+        let is_one = (values.1 - values.0).abs() <= least;
+        let values = if is_one { (values.0 - room, values.1 + room) } else { values };
         Self { values, places, is_logarithmic: false }
     }
 
@@ -56,14 +59,10 @@ impl Scale {
     }
 }
 
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
 fn steps(low: f64, high: f64, step: f64) -> Vec<f64> {
-    let mut values = Vec::new();
-    let mut value = low;
-    while value <= high + 1e-9 * step {
-        values.push(value);
-        value += step;
-    }
-    values
+    let count = ((high - low) / step + 1e-9).floor().max(-1.0) + 1.0;
+    (0..count as u32).map(|place| low + f64::from(place) * step).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
@@ -100,6 +99,11 @@ mod tests {
             texts(Scale::logarithmic((0.02, 300.0), (0.0, 1.0))),
             ["0.01", "0.1", "1", "10", "100", "1000"]
         );
+        // Apart by rounding only, and too large for a room of ½.
+        for value in [1.0, 1e300] {
+            let ticks = Scale::linear((value, value * (1.0 + f64::EPSILON)), (0.0, 1.0)).ticks(5);
+            assert!((1..10).contains(&ticks.len()), "{ticks:?}");
+        }
         let scale = Scale::logarithmic((1.0, 100.0), (0.0, 10.0));
         assert!((scale.at(10.0) - 5.0).abs() < 1e-12 && scale.at(0.0) == 0.0);
     }

@@ -5,7 +5,7 @@ use super::html::{escape, pretty};
 use super::ranks::ranks;
 use crate::layout::{percent, rate};
 use crate::paper::PaperTable;
-use crate::scores::{Cell, Section};
+use crate::scores::{Cell, Section, is_same};
 use crate::table::MEAN;
 
 /// The difference, in points, at which a cell has its full colour.
@@ -126,7 +126,7 @@ fn rank_entries(row: &mut Row, subject: &Subject<'_>) {
         let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for ((&place, rank), value) in rivals.iter().zip(ranks(&values)).zip(&values) {
             row.entries[place].rank = Some(rank);
-            row.entries[place].is_best = columns.len() > 1 && *value == best;
+            row.entries[place].is_best = columns.len() > 1 && is_same(*value, best);
         }
     }
 }

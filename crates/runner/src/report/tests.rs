@@ -107,7 +107,7 @@ fn markup_in_names_stays_text() {
     results.records[0].ending = Ending::Failed(evil.into());
     results.manifest.command = evil.into();
     results.manifest.checksums.push(vec![(evil.into(), evil.into())]);
-    results.manifest.machine.cpu = evil.into();
+    results.manifest.origin.machine.cpu = evil.into();
     let page = page_of(&results);
     assert_eq!(page.matches("<script").count(), 1, "the page's own");
     assert!(page.contains("&lt;script&gt;alert(&quot;&#39;&amp;&quot;)&lt;/script&gt;"));

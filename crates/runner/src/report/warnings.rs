@@ -18,7 +18,7 @@ pub fn warnings(subject: &Subject<'_>) -> Vec<String> {
     all.extend(not_run(subject));
     all.extend(not_converged(subject));
     all.extend(misprints(subject));
-    let revision = &subject.results.manifest.program.revision;
+    let revision = &subject.results.manifest.origin.program.revision;
     if revision == "unknown" || revision.ends_with('+') {
         all.push(
             "The program that ran was not a clean build of a commit: its revision does not say all.".into(),

@@ -9,6 +9,8 @@ use crate::loops::dot;
 
 /// Changes of the potential up to this many λ, in sum, are made by rescaling.
 const RESCALING_RADIUS: f64 = 1.0;
+/// Sinkhorn's updates go on while one shrinks the error at least to this share.
+const SWEEP_SHRINKAGE: f64 = 0.1;
 /// A factor is used again while a step with it shrinks the error at least to this share.
 const REUSE_SHRINKAGE: f64 = 0.15;
 /// Relative accuracy of a Newton direction by conjugate gradients: rough far away, then finer.
@@ -97,7 +99,14 @@ impl Ascent {
     pub(super) fn climb(&mut self, problem: &Problem<'_>, goal: Goal) -> AscentEnd {
         let mut reuse_factor = false;
         self.radius = FIRST_RADIUS;
-        while self.error > goal.tolerance {
+        if problem.is_smooth_at(goal.entropy_weight) {
+            self.sweep(problem, goal);
+        }
+        loop {
+            // Not a number is not within the goal.
+            if self.error <= goal.tolerance {
+                return AscentEnd::Reached;
+            }
             if self.iterations >= goal.iteration_limit {
                 return AscentEnd::IterationLimit;
             }
@@ -120,7 +129,25 @@ impl Ascent {
             self.damping = (self.damping / DAMPING_GROWTH).max(SMALLEST_DAMPING);
             reuse_factor = self.curvature.is_factored && self.error <= REUSE_SHRINKAGE * before;
         }
-        AscentEnd::Reached
+    }
+
+    /// Sinkhorn's updates, a pass over the kernel each, while they shrink the error more than Newton's steps, which take
+    /// several, would.
+    fn sweep(&mut self, problem: &Problem<'_>, goal: Goal) {
+        while self.error > goal.tolerance && self.iterations < goal.iteration_limit {
+            let before = self.error;
+            let pairs = problem.inner_mass.iter().zip(&self.kernel.marginal);
+            for (step, (mass, marginal)) in self.direction.iter_mut().zip(pairs) {
+                *step = (mass / marginal).ln();
+            }
+            if !self.is_within_rescaling() {
+                return;
+            }
+            self.iterations += 1;
+            if !self.advance_by_rescaling(problem) || self.error > SWEEP_SHRINKAGE * before {
+                return;
+            }
+        }
     }
 
     /// Newton's direction in units of λ; with `reuse_factor` the one of an earlier factor.
@@ -159,13 +186,14 @@ impl Ascent {
         if !(slope > 0.0 && slope.is_finite()) {
             return false;
         }
-        let reach = self
-            .direction
-            .iter()
-            .zip(&self.kernel.log_scaling)
-            .fold(0.0_f64, |reach, (step, scaling)| reach.max((step + scaling).abs()));
-        (reach <= RESCALING_RADIUS && self.advance_by_rescaling(problem))
+        (self.is_within_rescaling() && self.advance_by_rescaling(problem))
             || self.advance_by_evaluation(problem, entropy_weight, slope, is_cut)
+    }
+
+    /// Whether the direction leads to where rescaling the kernel is accurate.
+    fn is_within_rescaling(&self) -> bool {
+        let mut steps = self.direction.iter().zip(&self.kernel.log_scaling);
+        steps.all(|(step, scaling)| (step + scaling).abs() <= RESCALING_RADIUS)
     }
 
     /// Limits each component of the direction to the radius; true when that changed anything. Groups of samples that

@@ -72,7 +72,7 @@ impl Continuation {
             if is_trusted(ascent, problem) {
                 let tolerance =
                     if entropy_weight > target { INTERMEDIATE_ERROR } else { options.tolerance };
-                let limit = ascent.iterations + options.iteration_limit;
+                let limit = ascent.iterations.saturating_add(options.iteration_limit);
                 climb_patiently(ascent, problem, (entropy_weight, tolerance), limit);
                 if ascent.error <= tolerance.max(INTERMEDIATE_ERROR) {
                     return Ok(Self::at(entropy_weight, problem));
@@ -110,7 +110,7 @@ impl Continuation {
         target: f64,
         options: &Options,
     ) -> AscentEnd {
-        let iteration_limit = ascent.iterations + options.iteration_limit;
+        let iteration_limit = ascent.iterations.saturating_add(options.iteration_limit);
         self.leap(ascent, problem, target);
         while self.entropy_weight > target {
             let goal = Goal {

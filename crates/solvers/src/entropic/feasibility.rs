@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 const SLACK: f64 = 1e-12;
 
 pub(super) fn check(problem: &Problem<'_>) -> Result<()> {
+    check_each_sample(problem)?;
     let mut flow = Flow::greedy(problem);
     while flow.augment() {}
     let unplaced: f64 = flow.outer_left.iter().sum();
@@ -17,6 +18,18 @@ pub(super) fn check(problem: &Problem<'_>) -> Result<()> {
         return Ok(());
     }
     Err(Error::Infeasible { unmatched: unplaced })
+}
+
+/// However small the mass of a sample without an allowed pair, no plan places it.
+fn check_each_sample(problem: &Problem<'_>) -> Result<()> {
+    let (outer, inner) = (0..problem.outer_len(), 0..problem.inner_len());
+    let lost_outer = outer.clone().find(|&o| !inner.clone().any(|i| problem.is_allowed(o, i)));
+    let lost_inner = inner.clone().find(|&i| !outer.clone().any(|o| problem.is_allowed(o, i)));
+    let lost = lost_outer.map(|o| problem.outer_mass[o]);
+    match lost.or(lost_inner.map(|i| problem.inner_mass[i])) {
+        Some(unmatched) => Err(Error::Infeasible { unmatched }),
+        None => Ok(()),
+    }
 }
 
 struct Flow<'p, 'c> {

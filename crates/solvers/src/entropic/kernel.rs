@@ -87,8 +87,14 @@ impl Kernel {
         }
     }
 
-    /// A matrix for a plan in the memory of the entries, which are lost, if that is of its size: zeros if the kernel is a
-    /// list, and whatever was there if it is a matrix.
+    /// Whether the entries are a matrix with the rows and columns of a plan.
+    pub(super) fn lies_as_plan(&self, problem: &Problem<'_>) -> bool {
+        let (rows, columns) = problem.shape();
+        !self.is_sparse && !problem.inner_is_source && self.size == (rows, columns)
+    }
+
+    /// A matrix for a plan in the memory of the entries, which the kernel loses, if that is of its size: zeros if the kernel
+    /// is a list, and the entries if it is a matrix.
     pub(super) fn give_memory(&mut self, shape: (usize, usize)) -> Array2<f64> {
         let entries = std::mem::take(&mut self.values);
         let Ok(mut plan) = Array2::from_shape_vec(shape, entries) else {
@@ -98,6 +104,13 @@ impl Kernel {
             plan.fill(0.0);
         }
         plan
+    }
+
+    /// A matrix for a plan beside the entries: a copy of them if they lie as it does, and zeros otherwise.
+    pub(super) fn copy_for_plan(&self, problem: &Problem<'_>) -> Array2<f64> {
+        let is_alike = self.lies_as_plan(problem);
+        let copy = is_alike.then(|| Array2::from_shape_vec(problem.shape(), self.values.clone()));
+        copy.and_then(Result::ok).unwrap_or_else(|| Array2::zeros(problem.shape()))
     }
 
     /// Takes the memory of a plan for the entries.

@@ -10,7 +10,8 @@ use crate::stop::Stop;
 pub struct Options {
     /// Largest L1 error of the marginals before the final projection.
     pub tolerance: f64,
-    /// Newton steps for one λ, including those at the larger λ on the way to it.
+    /// Newton steps and sweeps for one λ, including those at the larger λ on the way to it; as many again where a warm start
+    /// does not serve.
     pub iteration_limit: usize,
 }
 
@@ -46,7 +47,7 @@ pub struct Solution {
     pub dual_objective: f64,
     /// L1 error of both marginals before the projection.
     pub marginal_error: f64,
-    /// Newton steps since the previous solution.
+    /// Newton steps and sweeps since the previous solution.
     pub iterations: usize,
     /// Why the solve ended.
     pub stop: Stop,

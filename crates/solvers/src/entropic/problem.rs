@@ -1,6 +1,6 @@
 //! A checked transport problem, seen from its shorter side.
 //! The solver eliminates the longer ("outer") marginal in closed form and works on the shorter
-//! ("inner") one; samples without mass are left out here and come back as zeros in the plan.
+//! ("inner") one, unless it is turned; samples without mass are left out here and come back as zeros in the plan.
 
 use std::borrow::Cow;
 
@@ -19,6 +19,12 @@ use super::penalty::ClassPenalty;
 
 /// Outer samples that are handled together, so that a transposed cost matrix is read by cache lines.
 pub(super) const BLOCK: usize = 8;
+
+/// Share of the cost spread from which on λ smooths everything.
+const SMOOTH_SHARE: f64 = 0.5;
+
+/// Targets for each source up to which they may be the inner side, so that a system takes a few times the memory of the costs.
+const LONGEST_TURNED: usize = 8;
 
 pub(crate) struct Problem<'a> {
     cost: ArrayView2<'a, f64>,
@@ -86,6 +92,21 @@ impl<'a> Problem<'a> {
             outer_mass: self.outer_mass.clone(),
             cost_spread: self.cost_spread + penalty.range(),
             has_forbidden_pairs: self.has_forbidden_pairs,
+        }
+    }
+
+    /// Whether λ smooths everything, so that a few sweeps lead to the solution.
+    pub(super) fn is_smooth_at(&self, entropy_weight: f64) -> bool {
+        entropy_weight >= SMOOTH_SHARE * self.cost_spread
+    }
+
+    /// Makes the targets the inner side even if there are more of them: a kernel then lies as the costs and the plan do, which
+    /// is worth more than a short side where hardly ever a system is factored.
+    pub(super) fn turn_to_targets(&mut self) {
+        if self.inner_is_source && self.outer.len() <= LONGEST_TURNED * self.inner.len() {
+            std::mem::swap(&mut self.inner, &mut self.outer);
+            std::mem::swap(&mut self.inner_mass, &mut self.outer_mass);
+            self.inner_is_source = false;
         }
     }
 

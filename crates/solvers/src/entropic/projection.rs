@@ -14,6 +14,9 @@ use crate::loops::{accumulate_and_scale, dot, scale_by, slack_and_max};
 use crate::parts::{add_all, rows_of_a_part};
 use crate::remainder::Remainder;
 
+/// Relative, of the entries of a plan.
+const LARGEST_ROUNDING: f64 = 1e-12;
+
 pub(super) struct Projected {
     pub(super) plan: Array2<f64>,
     pub(super) potentials: Potentials,
@@ -24,7 +27,7 @@ pub(super) struct Projected {
     pub(super) dual_objective: f64,
 }
 
-/// Projects into `plan`, whose entries are overwritten; for a kernel that is a list they are zero.
+/// Projects into `plan`: the entries of the kernel if they lie as a plan does, zeros if it is a list, and else anything.
 pub(super) fn project(
     kernel: &Kernel,
     problem: &Problem<'_>,
@@ -33,6 +36,8 @@ pub(super) fn project(
 ) -> Projected {
     let raw = if kernel.is_sparse {
         write_list(kernel, problem, entropy_weight, &mut plan)
+    } else if kernel.lies_as_plan(problem) && has_digits(kernel, entropy_weight) {
+        scaled_kernel(kernel, problem, entropy_weight)
     } else {
         write_matrix(kernel, problem, entropy_weight, &mut plan)
     };
@@ -54,15 +59,57 @@ pub(super) fn project(
 
 /// A plan whose rows have not more than their masses, and the sums of its columns.
 struct Raw {
+    /// What the entries that are written are still to be multiplied with.
+    row_factors: Vec<f64>,
+    column_factors: Vec<f64>,
     outer_potential: Vec<f64>,
     /// One minus the sum of exp((f ⊕ g - C)/λ), not more than rounding: the outer marginal is exact.
     shortfall: f64,
     column_sums: Vec<f64>,
 }
 
+impl Raw {
+    /// A plan that is written as it is.
+    fn written(
+        (rows, columns): (usize, usize),
+        outer_potential: Vec<f64>,
+        shortfall: f64,
+        column_sums: Vec<f64>,
+    ) -> Self {
+        let (row_factors, column_factors) = (vec![1.0; rows], vec![1.0; columns]);
+        Self { row_factors, column_factors, outer_potential, shortfall, column_sums }
+    }
+}
+
 fn inner_potential(kernel: &Kernel, entropy_weight: f64) -> Vec<f64> {
     let pairs = kernel.potential.iter().zip(&kernel.log_scaling);
     pairs.map(|(potential, scaling)| potential + entropy_weight * scaling).collect()
+}
+
+/// The potentials of the outer side of a matrix.
+fn outer_potential(kernel: &Kernel, entropy_weight: f64) -> Vec<f64> {
+    (kernel.outer_potential.iter().zip(&kernel.outer_scaling))
+        .map(|(potential, scaling)| potential + entropy_weight * scaling.ln())
+        .collect()
+}
+
+/// Whether the potentials, rounded, still give the entries of the kernel. Where they are huge beside λ (a forbidden pair that
+/// is written as 1e18, for example) the plan has to be that of the potentials: what it lacks is part of the bound.
+fn has_digits(kernel: &Kernel, entropy_weight: f64) -> bool {
+    let largest = kernel.potential.iter().fold(0.0_f64, |most, f| most.max(f.abs()));
+    f64::EPSILON * largest <= LARGEST_ROUNDING * entropy_weight
+}
+
+/// The plan in the entries of the kernel, which are there.
+fn scaled_kernel(kernel: &Kernel, problem: &Problem<'_>, entropy_weight: f64) -> Raw {
+    let rows = kernel.outer_scaling.iter().zip(&problem.outer_mass);
+    Raw {
+        row_factors: rows.map(|(scaling, mass)| scaling * mass.sqrt()).collect(),
+        column_factors: kernel.scaling.clone(),
+        outer_potential: outer_potential(kernel, entropy_weight),
+        shortfall: 0.0,
+        column_sums: kernel.marginal.clone(),
+    }
 }
 
 /// Writes exp((f ⊕ g - C)/λ) row by row, whichever side is the inner one.
@@ -72,9 +119,7 @@ fn write_matrix(
     entropy_weight: f64,
     plan: &mut Array2<f64>,
 ) -> Raw {
-    let outer_potential: Vec<f64> = (kernel.outer_potential.iter().zip(&kernel.outer_scaling))
-        .map(|(potential, scaling)| potential + entropy_weight * scaling.ln())
-        .collect();
+    let outer_potential = outer_potential(kernel, entropy_weight);
     let inner_potential = inner_potential(kernel, entropy_weight);
     let Potentials { source, target } = potentials(problem, &inner_potential, &outer_potential);
     let (row_mass, _) = by_side(problem, &problem.inner_mass, &problem.outer_mass, 0.0);
@@ -109,7 +154,7 @@ fn write_matrix(
     let shortfall = 1.0 - parts.iter().map(|part| part.1).sum::<f64>();
     let mut column_sums = vec![0.0; columns];
     add_all(parts.into_iter().map(|part| part.0), &mut column_sums);
-    Raw { outer_potential, shortfall, column_sums }
+    Raw::written((rows, columns), outer_potential, shortfall, column_sums)
 }
 
 /// Writes the pairs that are listed; the others carry nothing in the digits of f64.
@@ -144,7 +189,7 @@ fn write_list(
     let cut = kernel.marginal.iter().zip(&shrink);
     let inner_sums: Vec<f64> = cut.map(|(marginal, shrink)| marginal * shrink).collect();
     let (_, column_sums) = by_side(problem, &inner_sums, &outer_sums, 0.0);
-    Raw { outer_potential, shortfall: 0.0, column_sums: column_sums.to_vec() }
+    Raw::written(problem.shape(), outer_potential, 0.0, column_sums.to_vec())
 }
 
 /// Cuts the columns down to their masses and spreads what is then missing; returns Σ γ C and Σ γ ln γ.
@@ -158,7 +203,8 @@ fn fill(plan: &mut Array2<f64>, problem: &Problem<'_>, raw: &Raw) -> (f64, f64) 
     let scale = |(mass, sum): (&f64, &f64)| {
         if sum > mass || (grows && *sum > 0.0) { mass / sum } else { 1.0 }
     };
-    let scales: Vec<f64> = columns.map(scale).collect();
+    let scales: Vec<f64> =
+        columns.map(scale).zip(&raw.column_factors).map(|(scale, factor)| scale * factor).collect();
     let (rows, columns) = problem.shape();
     let of_a_part = rows_of_a_part(rows, columns, 1);
     let values = plan.as_slice_mut().unwrap_or_default();
@@ -170,8 +216,9 @@ fn fill(plan: &mut Array2<f64>, problem: &Problem<'_>, raw: &Raw) -> (f64, f64) 
             for (offset, gammas) in values.chunks_exact_mut(columns).enumerate() {
                 let place = part * of_a_part + offset;
                 let costs = problem.costs_of_row(place);
-                let lack = row_mass[place] - dot(gammas, &scales);
-                scale_by(gammas, 1.0, &scales);
+                let factor = raw.row_factors[place];
+                let lack = row_mass[place] - factor * dot(gammas, &scales);
+                scale_by(gammas, factor, &scales);
                 remainder.add_to(lack, gammas, &costs);
                 let sums = cost_and_negentropy(gammas, &costs);
                 transport_cost += sums.0;

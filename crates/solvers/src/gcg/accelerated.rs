@@ -86,7 +86,7 @@ impl State {
             }
             let gap = (self.objective.total() - bound).max(0.0);
             if gap <= tolerance {
-                return Ok(self.finish(gap, iteration, Stop::Converged));
+                return Ok(self.finish(gap, iteration - 1, Stop::Converged));
             }
             let damping = anchor.share * anchor.curvature;
             self.model_weight = problem.entropy_weight + damping;
@@ -163,7 +163,8 @@ impl State {
     ) {
         self.direction_tolerance = (DIRECTION_ACCURACY * found.descent
             / self.objective.total().abs())
-        .clamp(options.entropic.tolerance, LARGEST_MARGINAL_ERROR);
+        .min(LARGEST_MARGINAL_ERROR)
+        .max(options.entropic.tolerance);
         let here = (&mut self.plan, &mut self.gradient);
         self.objective = move_quadratic(problem, here, (direction, direction_gradient), found.step);
     }

@@ -160,7 +160,8 @@ impl State {
             }
             self.direction_tolerance = (DIRECTION_ACCURACY * found.descent
                 / self.objective.total().abs())
-            .clamp(options.entropic.tolerance, LARGEST_MARGINAL_ERROR);
+            .min(LARGEST_MARGINAL_ERROR)
+            .max(options.entropic.tolerance);
             std::mem::swap(&mut self.plan, &mut linearized);
             std::mem::swap(&mut self.gradient, &mut trial_gradient);
             self.objective = objective(problem, self.plan.view(), self.gradient.view());

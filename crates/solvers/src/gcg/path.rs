@@ -58,6 +58,7 @@ impl<'a> QuadraticPath<'a> {
             });
         }
         let (source_mass, target_mass) = masses_of(cost, source_mass, target_mass)?;
+        regularizer.check_shape(cost.dim())?;
         let largest_negentropy = negentropy(&source_mass).min(negentropy(&target_mass));
         let (workspace, solved) = (Workspace::default(), Vec::new());
         Ok(Self {

@@ -18,6 +18,9 @@ const PATIENCE: usize = 8;
 /// Sweeps that a lower bound is worth.
 const BOUND_SWEEPS: usize = 16;
 
+/// Of a column, in a bound: entries below exp(−708) of the largest of a row are zeros.
+const LARGEST_SCALING: f64 = 1e100;
+
 /// What a success says.
 pub(super) struct Balanced {
     /// Of the column sums, before they were moved onto the marginal.
@@ -124,6 +127,11 @@ impl<'a> Kernel<'a> {
                 let rows = values.chunks_exact_mut(width).zip(source).zip(row_scaling);
                 for (offset, ((row, source), scaling)) in rows.enumerate() {
                     let place = part * rows_of_a_part + offset;
+                    if *scaling == 0.0 {
+                        // No mass, and perhaps no allowed pair.
+                        row.fill(0.0);
+                        continue;
+                    }
                     let costs = cost.index_axis(Axis(0), place);
                     let largest = slack_and_max(&entries(costs), &target, row);
                     if !largest.is_finite() {
@@ -171,13 +179,17 @@ impl<'a> Kernel<'a> {
         add_all(parts, sums);
     }
 
-    /// ⟨f, a⟩ + ⟨g, b⟩, which is the dual value because the rows have their masses.
+    /// ⟨f, a⟩ + ⟨g, b⟩, which is the dual value because the rows have their masses. No bound where a column is scaled by so much
+    /// that entries which vanished count.
     fn dual_value(
         &self,
         weight: f64,
         (source_mass, target_mass): (&[f64], &[f64]),
         potentials: &Potentials,
     ) -> f64 {
+        if self.scaling.iter().any(|scaling| *scaling > LARGEST_SCALING) {
+            return f64::NEG_INFINITY;
+        }
         let side = |potential: ArrayView1<'_, f64>, scaling: &[f64], masses: &[f64]| -> f64 {
             let terms = potential.into_iter().zip(scaling).zip(masses);
             let massive = terms.filter(|(_, mass)| **mass > 0.0);

@@ -3,7 +3,8 @@
 
 use ndarray::{Array1, Array2, ArrayView2, Zip};
 
-use super::rows_by_class;
+use super::{check_rows, rows_by_class};
+use crate::error::Result;
 use crate::regularizer::{Regularizer, SegmentSlope};
 
 /// ℓ₁-ℓ₂ over the classes of the source samples.
@@ -39,6 +40,10 @@ impl Regularizer for GroupLasso {
                 norms.sum()
             })
             .sum()
+    }
+
+    fn check_shape(&self, (rows, _): (usize, usize)) -> Result<()> {
+        check_rows(&self.classes, rows)
     }
 
     /// γ(i, j) / ‖γ(I_cl, j)‖₂; a group of zeros has the subgradient 0.

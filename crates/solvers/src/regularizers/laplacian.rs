@@ -128,6 +128,12 @@ impl Destination {
             Self::Gram(gram)
         }
     }
+
+    fn samples(&self) -> usize {
+        match self {
+            Self::Samples(matrix) | Self::Gram(matrix) => matrix.nrows(),
+        }
+    }
 }
 
 impl Half {
@@ -139,8 +145,10 @@ impl Half {
     ) -> Result<Self> {
         check_length("mass", mass.len(), "the samples of the graph", graph.size())?;
         let count = mass.len() as f64;
-        let scale =
-            mass.iter().map(|&mass| if mass > 0.0 { 1.0 / (count * mass) } else { 0.0 }).collect();
+        let scale = mass
+            .iter()
+            .map(|&mass| if mass >= f64::MIN_POSITIVE { 1.0 / (count * mass) } else { 0.0 })
+            .collect();
         Ok(Self { weight, graph, scale, destination })
     }
 
@@ -159,6 +167,28 @@ impl Half {
 }
 
 impl Regularizer for Laplacian {
+    fn check_shape(&self, (rows, columns): (usize, usize)) -> Result<()> {
+        for (half, moving, staying) in
+            [(&self.source, rows, columns), (&self.target, columns, rows)]
+        {
+            let Some(half) = half else { continue };
+            check_length(
+                "the graph of the regularizer",
+                half.graph.size(),
+                "the samples that move",
+                moving,
+            )?;
+            let samples = half.destination.samples();
+            check_length(
+                "the samples of the regularizer",
+                samples,
+                "those that others move to",
+                staying,
+            )?;
+        }
+        Ok(())
+    }
+
     fn value(&self, plan: ArrayView2<'_, f64>) -> f64 {
         let mut gradient = Array2::zeros(plan.raw_dim());
         self.gradient(plan, &mut gradient);

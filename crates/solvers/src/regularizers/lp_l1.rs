@@ -8,7 +8,7 @@
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
-use super::rows_by_class;
+use super::{check_rows, rows_by_class};
 use crate::error::{Error, Result};
 use crate::loops::scale_and_accumulate;
 use crate::parts::groups_of_a_part;
@@ -111,6 +111,10 @@ impl LpL1 {
 }
 
 impl Regularizer for LpL1 {
+    fn check_shape(&self, (rows, _): (usize, usize)) -> Result<()> {
+        check_rows(&self.classes, rows)
+    }
+
     fn value(&self, plan: ArrayView2<'_, f64>) -> f64 {
         self.value_at(&self.group_masses(plan))
     }

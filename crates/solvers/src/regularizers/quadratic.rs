@@ -3,6 +3,8 @@
 
 use ndarray::{Array2, ArrayView2, Zip};
 
+use crate::checks::check_length;
+use crate::error::Result;
 use crate::regularizer::Regularizer;
 
 /// Half the squared norm of a plan, weighted by its marginals.
@@ -17,7 +19,7 @@ impl Quadratic {
     #[must_use]
     pub fn new(source_mass: &[f64], target_mass: &[f64]) -> Self {
         // A sample without mass has nothing to weigh.
-        let reciprocal = |&mass: &f64| if mass > 0.0 { mass.recip() } else { 0.0 };
+        let reciprocal = |&mass: &f64| if mass >= f64::MIN_POSITIVE { mass.recip() } else { 0.0 };
         Self {
             source_weights: source_mass.iter().map(reciprocal).collect(),
             target_weights: target_mass.iter().map(reciprocal).collect(),
@@ -43,6 +45,22 @@ impl Regularizer for Quadratic {
                 .and(&self.target_weights)
                 .for_each(|slope, mass, b| *slope = weight * mass * b);
         }
+    }
+
+    fn check_shape(&self, (rows, columns): (usize, usize)) -> Result<()> {
+        check_length(
+            "the source masses of the regularizer",
+            self.source_weights.len(),
+            "the rows of cost",
+            rows,
+        )?;
+        let targets = self.target_weights.len();
+        check_length(
+            "the target masses of the regularizer",
+            targets,
+            "the columns of cost",
+            columns,
+        )
     }
 
     fn is_quadratic(&self) -> bool {
