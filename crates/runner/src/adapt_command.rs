@@ -9,7 +9,7 @@ use ndarray::Array2;
 use serde::Serialize;
 use solvers::Stop;
 use solvers::cost::{cost_matrix, normalize_cost};
-use solvers::entropic::{self, Workspace};
+use solvers::entropic::{self, Potentials, Workspace};
 use solvers::exact::{ExactOptions, solve_exact};
 use solvers::gcg::{GcgOptions, GcgProblem, Objective, solve_gcg};
 use solvers::group_lasso::{
@@ -28,6 +28,8 @@ use crate::unit::accuracy;
 
 /// Of class-regularized problems, relative to the objective.
 const DEFAULT_GAP: f64 = 1e-6;
+/// What becomes of the tolerance of marginals while OT-IT is not within the gap that is asked for.
+const TIGHTENING: f64 = 0.1;
 /// Spelled in a file of target labels where the label is not known.
 const UNKNOWN_LABEL: &str = "-1";
 
@@ -151,7 +153,7 @@ fn check_weights(arguments: &AdaptArguments) -> Result<()> {
         ensure!(is_given || !is_needed, "{method} needs {option}, for example {option} {example}");
         ensure!(is_needed || !is_given, "{method} has no {option}: leave it out");
     }
-    ensure!(is_regularized || gap.is_none(), "{method} has no --gap: leave it out");
+    ensure!(has_entropy || gap.is_none(), "{method} has no --gap: leave it out");
     Ok(())
 }
 
@@ -260,7 +262,7 @@ fn solve(
             return exact(cost, source_mass, target_mass);
         }
         AdaptMethod::OtIt => {
-            return entropic(cost, source_mass, target_mass, lambda);
+            return entropic(cost, (source_mass, target_mass), lambda, arguments.gap);
         }
         AdaptMethod::OtGl => {
             let problem = GroupLassoProblem {
@@ -323,21 +325,31 @@ fn exact(cost: &Array2<f64>, source_mass: &[f64], target_mass: &[f64]) -> Result
     })
 }
 
+/// With a gap, to the loosest marginals whose plan is within it; otherwise to those of the solver.
 fn entropic(
     cost: &Array2<f64>,
-    source_mass: &[f64],
-    target_mass: &[f64],
+    (source_mass, target_mass): (&[f64], &[f64]),
     entropy_weight: f64,
+    relative_gap: Option<f64>,
 ) -> Result<Transport> {
-    let solution = entropic::solve(
-        cost.view(),
-        source_mass,
-        target_mass,
-        entropy_weight,
-        None,
-        &mut Workspace::default(),
-        &entropic::Options::default(),
-    )?;
+    let tightest = entropic::Options::default();
+    let mut workspace = Workspace::default();
+    let mut solve = |tolerance: f64, start: Option<&Potentials>| {
+        let options = entropic::Options { tolerance, ..tightest };
+        let masses = (source_mass, target_mass);
+        let cost = cost.view();
+        entropic::solve(cost, masses.0, masses.1, entropy_weight, start, &mut workspace, &options)
+    };
+    // What marginals lack costs a few times as much, relatively, as what is transported.
+    let mut tolerance = relative_gap.map_or(0.0, |gap| TIGHTENING * gap).max(tightest.tolerance);
+    let mut solution = solve(tolerance, None)?;
+    while let Some(gap) = relative_gap
+        && solution.duality_gap() > gap * solution.objective.abs()
+        && tolerance > tightest.tolerance
+    {
+        tolerance = (TIGHTENING * tolerance).max(tightest.tolerance);
+        solution = solve(tolerance, Some(&solution.potentials))?;
+    }
     let duality_gap = solution.duality_gap();
     Ok(Transport {
         objective: Objective {

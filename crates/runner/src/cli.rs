@@ -155,7 +155,7 @@ pub struct AdaptArguments {
     /// η, the weight of the class regularizer (ot-gl, ot-laplace, ot-lpl1)
     #[arg(long)]
     pub eta: Option<f64>,
-    /// The duality gap, relative to the objective, to which class-regularized problems are solved [default: 1e-6]
+    /// The duality gap, relative to the objective, that is enough (all but ot-exact) [default: 1e-6; ot-it: marginals to 1e-10]
     #[arg(long, value_parser = positive)]
     pub gap: Option<f64>,
     /// Solves this many times and reports the seconds of the last: the first one also gets its memory from the system

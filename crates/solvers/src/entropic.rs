@@ -16,6 +16,7 @@ mod options;
 mod penalty;
 mod problem;
 mod projection;
+mod rough;
 mod sparse_factor;
 
 use ndarray::{Array2, ArrayView2};
@@ -26,6 +27,7 @@ use crate::stop::Stop;
 use ascent::{Ascent, AscentEnd};
 use continuation::Continuation;
 use kernel::Kernel;
+use rough::Rough;
 
 pub(crate) use penalty::ClassPenalty;
 pub(crate) use problem::Problem;
@@ -40,6 +42,7 @@ const ENTROPY_WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 #[derive(Default)]
 pub struct Workspace {
     ascent: Ascent,
+    rough: Rough,
 }
 
 /// Solves one entropic transport problem.
@@ -54,18 +57,13 @@ pub fn solve(
 ) -> Result<Solution> {
     check(&[entropy_weight], options)?;
     let mut problem = Problem::new(cost, source_mass, target_mass)?;
-    if problem.is_smooth_at(entropy_weight) {
-        problem.turn_to_targets();
+    if let Some(potentials) = warm_start {
+        let mut start = |_| Ok(potentials.clone());
+        return solve_from(&problem, entropy_weight, &mut start, None, workspace, options);
     }
-    let ascent = &mut workspace.ascent;
-    ascent.resize(&problem);
-    let mut continuation = match warm_start {
-        Some(potentials) => {
-            let mut start = |ascent: &mut Ascent, _| load_warm_start(ascent, &problem, potentials);
-            Continuation::warm(ascent, &problem, entropy_weight, &mut start, options)?
-        }
-        None => Continuation::cold(ascent, &problem, entropy_weight),
-    };
+    let Workspace { ascent, rough } = workspace;
+    let mut continuation =
+        Continuation::rough(ascent, rough, &mut problem, entropy_weight, options);
     let room = |kernel: &mut Kernel| kernel.give_memory(problem.shape());
     Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options, room))
 }
@@ -82,15 +80,27 @@ pub(crate) fn solve_from(
     options: &Options,
 ) -> Result<Solution> {
     check(&[entropy_weight], options)?;
-    let ascent = &mut workspace.ascent;
+    let Workspace { ascent, rough } = workspace;
     if let Some(plan) = recycled {
         ascent.kernel.take_memory(plan);
     }
+    let room = |kernel: &mut Kernel| kernel.give_memory(problem.shape());
+    let mut turned = problem.clone();
+    if turned.turn_to_targets() && turned.is_plain() {
+        let near = inner_start(&turned, &start(entropy_weight)?)?;
+        let goal = (options.tolerance, options.iteration_limit);
+        if let Some(found) = rough.approach_from(&turned, entropy_weight, &near, goal) {
+            let near = (rough, &found);
+            let mut continuation =
+                Continuation::near(ascent, near, &turned, entropy_weight, options);
+            let continuation = &mut continuation;
+            return Ok(solution_at(continuation, ascent, &turned, entropy_weight, options, room));
+        }
+    }
     ascent.resize(problem);
-    let mut start = |ascent: &mut Ascent, weight| load_warm_start(ascent, problem, &start(weight)?);
+    let mut start = |weight| inner_start(problem, &start(weight)?);
     let mut continuation =
         Continuation::warm(ascent, problem, entropy_weight, &mut start, options)?;
-    let room = |kernel: &mut Kernel| kernel.give_memory(problem.shape());
     Ok(solution_at(&mut continuation, ascent, problem, entropy_weight, options, room))
 }
 
@@ -152,20 +162,15 @@ pub(crate) fn check_problem(
     Problem::new(cost, source_mass, target_mass).map(|_| ())
 }
 
-fn load_warm_start(
-    ascent: &mut Ascent,
-    problem: &Problem<'_>,
-    potentials: &Potentials,
-) -> Result<()> {
+/// What the inner side of a problem takes of potentials.
+fn inner_start(problem: &Problem<'_>, potentials: &Potentials) -> Result<Vec<f64>> {
     let (rows, columns) = problem.shape();
     check_length("the source potentials", potentials.source.len(), "the rows of cost", rows)?;
     check_length("the target potentials", potentials.target.len(), "the columns of cost", columns)?;
     let start = if problem.inner_is_source { &potentials.source } else { &potentials.target };
-    for (potential, &position) in ascent.kernel.potential.iter_mut().zip(&problem.inner) {
-        // A sample that had no mass in the earlier problem comes with −∞.
-        *potential = if start[position].is_finite() { start[position] } else { 0.0 };
-    }
-    Ok(())
+    // A sample that had no mass in the earlier problem comes with −∞.
+    let finite = |&position: &usize| Some(start[position]).filter(|value| value.is_finite());
+    Ok(problem.inner.iter().map(|position| finite(position).unwrap_or(0.0)).collect())
 }
 
 /// Solves at a λ and projects into what `room` makes, perhaps of the kernel.
@@ -184,6 +189,7 @@ fn solution_at(
         AscentEnd::Stalled => Stop::Stalled,
     };
     continuation.iterations = ascent.iterations;
+    ascent.kernel.list_where_digits_end(problem, entropy_weight);
     let plan = room(&mut ascent.kernel);
     let projected = projection::project(&ascent.kernel, problem, entropy_weight, plan);
     Solution {

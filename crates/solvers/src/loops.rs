@@ -28,6 +28,14 @@ pub fn scale_and_accumulate(row: &[f64], scale: f64, sums: &mut [f64]) {
     }
 }
 
+/// `sums += scale · row` where the cost is not infinite.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub fn accumulate_where_allowed(row: &[f64], scale: f64, costs: &[f64], sums: &mut [f64]) {
+    for ((sum, &value), &cost) in sums.iter_mut().zip(row).zip(costs) {
+        *sum += if cost < f64::INFINITY { scale * value } else { 0.0 };
+    }
+}
+
 /// Writes `potential - cost` and returns its largest entry.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub fn slack_and_max(costs: &[f64], potential: &[f64], slacks: &mut [f64]) -> f64 {
@@ -110,6 +118,34 @@ pub fn accumulate_four(rows: &[f64], weights: &[f64; 4], sum: &mut [f64]) {
 pub fn scale_by(row: &mut [f64], factor: f64, scaling: &[f64]) {
     for (value, scale) in row.iter_mut().zip(scaling) {
         *value *= factor * scale;
+    }
+}
+
+/// `row = factor · scaling · row + share · additions`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub fn scale_and_add(
+    row: &mut [f64],
+    (factor, scaling): (f64, &[f64]),
+    (share, additions): (f64, &[f64]),
+) {
+    for ((value, scale), addition) in row.iter_mut().zip(scaling).zip(additions) {
+        *value = factor * scale * *value + share * addition;
+    }
+}
+
+/// `sums = left + right`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub fn add(left: &[f64], right: &[f64], sums: &mut [f64]) {
+    for ((sum, left), right) in sums.iter_mut().zip(left).zip(right) {
+        *sum = left + right;
+    }
+}
+
+/// `slacks = potential - costs`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub fn write_slacks(costs: &[f64], potential: &[f64], slacks: &mut [f64]) {
+    for ((slack, cost), potential) in slacks.iter_mut().zip(costs).zip(potential) {
+        *slack = potential - cost;
     }
 }
 

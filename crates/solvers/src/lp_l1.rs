@@ -194,8 +194,7 @@ pub fn solve_lp_l1(
             break (gap, Stop::Converged);
         }
         marginal_error = marginal_error.max(next.marginal_error);
-        let reached = tolerance_of_marginals.max(next.marginal_error);
-        let next = Iterate::at(problem, next, (penalty, reached));
+        let next = Iterate::at(problem, next, Some(penalty));
         let gain = total - next.objective.total();
         if gain > 0.0 && (!settles || gain >= gap) {
             progress.add(gain, settles);
@@ -211,9 +210,14 @@ pub fn solve_lp_l1(
             break (gap, if gap <= tolerance { Stop::Converged } else { Stop::Stalled });
         }
     };
-    let plan = match iterate.plan.take() {
-        Some(plan) => plan,
-        None => iterate.plan_again(&unweighted, classes, entropy_weight, workspace, options)?,
+    let (plan, duality_gap) = if let Some(plan) = iterate.plan.take() {
+        (plan, duality_gap)
+    } else {
+        iterate = iterate.made_again(problem, &unweighted, entropy_weight, workspace, options)?;
+        let penalty = regularization_weight * &iterate.slopes;
+        let shifted = coarse.shift(&iterate.potentials, &penalty, entropy_weight)?;
+        let gap = iterate.linearized_objective(problem) - shifted.dual_objective;
+        (iterate.plan.take().unwrap_or_default(), gap)
     };
     Ok(LpL1Solution {
         entropy_weight,
@@ -258,13 +262,12 @@ impl Progress {
 
 /// Where the iteration stands.
 struct Iterate {
-    /// None where its memory serves for something else, and at the start: see `plan_again`.
+    /// None where its memory serves for something else, and at the start: see `made_again`.
     plan: Option<Array2<f64>>,
     /// Of the entropic problem that the plan solves.
     potentials: Potentials,
-    /// Its penalty, none for that of the start, and the tolerance of its marginals.
+    /// Its penalty, none for that of the start.
     penalty: Option<Array2<f64>>,
-    tolerance: f64,
     /// ‖γ(I_cl, j)‖₁ and ∂Ω there.
     masses: Array2<f64>,
     slopes: Array2<f64>,
@@ -276,26 +279,25 @@ impl Iterate {
     fn at_start(problem: &LpL1Problem<'_>, start: &LpL1Start) -> Self {
         let terms = (start.transport_cost, start.entropy);
         let found = (None, start.potentials.clone());
-        let solved = (None, start.marginal_error);
-        Self::new(problem, found, solved, start.masses.clone(), terms)
+        Self::new(problem, found, None, start.masses.clone(), terms)
     }
 
-    /// At the plan of an entropic problem with a penalty.
+    /// At the plan of an entropic problem, perhaps with a penalty.
     fn at(
         problem: &LpL1Problem<'_>,
         solution: entropic::Solution,
-        (penalty, tolerance): (Array2<f64>, f64),
+        penalty: Option<Array2<f64>>,
     ) -> Self {
         let masses = problem.regularizer.group_masses(solution.plan.view());
         let terms = (solution.transport_cost, solution.objective - solution.transport_cost);
         let found = (Some(solution.plan), solution.potentials);
-        Self::new(problem, found, (Some(penalty), tolerance), masses, terms)
+        Self::new(problem, found, penalty, masses, terms)
     }
 
     fn new(
         problem: &LpL1Problem<'_>,
         (plan, potentials): (Option<Array2<f64>>, Potentials),
-        (penalty, tolerance): (Option<Array2<f64>>, f64),
+        penalty: Option<Array2<f64>>,
         masses: Array2<f64>,
         (transport, entropy): (f64, f64),
     ) -> Self {
@@ -304,7 +306,6 @@ impl Iterate {
             plan,
             potentials,
             penalty,
-            tolerance,
             slopes: masses.mapv(|mass| regularizer.slope_at(mass)),
             objective: Objective {
                 transport,
@@ -315,26 +316,28 @@ impl Iterate {
         }
     }
 
-    /// The plan, from its potentials, which takes one evaluation: two plans at a time would be half as much memory again.
-    fn plan_again(
-        &self,
+    /// With its plan, which is found again from its potentials: two plans at a time would be half as much memory again. All
+    /// that is said of the plan is said anew, because it was solved less tightly before.
+    fn made_again(
+        self,
+        problem: &LpL1Problem<'_>,
         unweighted: &entropic::Problem<'_>,
-        classes: &[usize],
         entropy_weight: f64,
         workspace: &mut Workspace,
         options: &LpL1Options,
-    ) -> Result<Array2<f64>> {
-        let tolerance = self.tolerance.max(options.entropic.tolerance);
-        let options = entropic::Options { tolerance, ..options.entropic };
+    ) -> Result<Self> {
         let mut solve = |problem: &entropic::Problem<'_>| {
             let start = &mut |_| Ok(self.potentials.clone());
-            entropic::solve_from(problem, entropy_weight, start, None, workspace, &options)
+            entropic::solve_from(problem, entropy_weight, start, None, workspace, &options.entropic)
         };
         let solution = match &self.penalty {
-            Some(values) => solve(&unweighted.reweighted(ClassPenalty { classes, values }))?,
+            Some(values) => {
+                let classes = problem.regularizer.class_of_row();
+                solve(&unweighted.reweighted(ClassPenalty { classes, values }))?
+            }
             None => solve(unweighted)?,
         };
-        Ok(solution.plan)
+        Ok(Self::at(problem, solution, self.penalty))
     }
 
     /// ⟨γ, C + η ∂Ω(γ)⟩ + λ Σ γ ln γ at the plan.

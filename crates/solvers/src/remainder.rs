@@ -1,6 +1,8 @@
 //! The last step of moving a plan onto its marginals: what its rows and columns still lack is spread as a product, so
 //! that both are filled at once (Altschuler, Weed and Rigollet 2017, arXiv:1705.09634), except on forbidden pairs.
 
+use crate::loops::accumulate_where_allowed;
+
 /// Missing mass below this is rounding; spreading it would fill the zeros of a sparse plan.
 const NEGLIGIBLE: f64 = 1e-14;
 
@@ -21,16 +23,27 @@ impl Remainder {
         self.total <= NEGLIGIBLE
     }
 
+    /// In sum.
+    pub(crate) fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// What each target lacks.
+    pub(crate) fn lacks(&self) -> &[f64] {
+        &self.target
+    }
+
+    /// What a source sample that lacks so much adds of each target's lack.
+    pub(crate) fn share(&self, lack: f64) -> f64 {
+        if self.is_negligible() { 0.0 } else { lack / self.total }
+    }
+
     /// Adds its share to the row of a source sample that lacks so much.
     pub(crate) fn add_to(&self, lack: f64, row: &mut [f64], costs: &[f64]) {
         if self.is_negligible() || lack <= 0.0 {
             return;
         }
-        let share = lack / self.total;
-        for ((mass, &cost), target) in row.iter_mut().zip(costs).zip(&self.target) {
-            if cost < f64::INFINITY {
-                *mass += share * target;
-            }
-        }
+        let share = self.share(lack);
+        accumulate_where_allowed(&self.target, share, costs, row);
     }
 }

@@ -4,13 +4,17 @@
 
 use super::curvature::Curvature;
 use super::kernel::{DualValue, FEW_SAMPLES, Kernel};
+use super::options::Options;
 use super::problem::Problem;
+use super::rough::{Found, Rough};
 use crate::loops::dot;
 
 /// Changes of the potential up to this many λ, in sum, are made by rescaling.
 const RESCALING_RADIUS: f64 = 1.0;
 /// Sinkhorn's updates go on while one shrinks the error at least to this share.
 const SWEEP_SHRINKAGE: f64 = 0.1;
+/// Share of the tolerance that a last direction of single precision aims at.
+const REFINEMENT: f64 = 0.3;
 /// A factor is used again while a step with it shrinks the error at least to this share.
 const REUSE_SHRINKAGE: f64 = 0.15;
 /// Relative accuracy of a Newton direction by conjugate gradients: rough far away, then finer.
@@ -128,6 +132,30 @@ impl Ascent {
             }
             self.damping = (self.damping / DAMPING_GROWTH).max(SMALLEST_DAMPING);
             reuse_factor = self.curvature.is_factored && self.error <= REUSE_SHRINKAGE * before;
+        }
+    }
+
+    /// Steps from where single precision has led, with its directions: a pass over the kernel each.
+    pub(super) fn refine(
+        &mut self,
+        problem: &Problem<'_>,
+        (rough, found): (&mut Rough, &Found),
+        options: &Options,
+    ) {
+        self.iterations += found.steps;
+        self.kernel.evaluate_near(problem, found.entropy_weight, &found.source_potential);
+        self.update_gradient(problem);
+        while self.error > options.tolerance && self.iterations < options.iteration_limit {
+            let before = self.error;
+            self.iterations += 1;
+            let accuracy = REFINEMENT * options.tolerance / before;
+            if !rough.find_direction(&self.gradient, &mut self.direction, accuracy)
+                || !self.is_within_rescaling()
+                || !self.advance_by_rescaling(problem)
+                || self.error > SWEEP_SHRINKAGE * before
+            {
+                return;
+            }
         }
     }
 

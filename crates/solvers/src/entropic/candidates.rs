@@ -67,11 +67,12 @@ impl Candidates {
     fn append(&mut self, slacks: &[f64], threshold: f64, cost: impl Fn(usize) -> f64) {
         const CHUNK: usize = 16;
         for (index, chunk) in slacks.chunks(CHUNK).enumerate() {
-            if chunk.iter().all(|&slack| slack <= threshold) {
+            if chunk.iter().all(|&slack| slack < threshold) {
                 continue;
             }
             for (offset, &slack) in chunk.iter().enumerate() {
-                if slack > threshold {
+                // Not below: at the smallest λ the largest slack is all there is.
+                if slack >= threshold {
                     let inner = index * CHUNK + offset;
                     self.columns.push(u32::try_from(inner).unwrap_or(u32::MAX));
                     self.costs.push(cost(inner));

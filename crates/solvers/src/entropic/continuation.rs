@@ -5,10 +5,11 @@
 use super::ascent::{Ascent, AscentEnd, Goal};
 use super::options::Options;
 use super::problem::Problem;
+use super::rough::{Found, Rough};
 use crate::error::Result;
 
 /// Share of the cost spread at which the limit λ → ∞ is a good start.
-const FIRST_SHARE: f64 = 0.25;
+pub(super) const FIRST_SHARE: f64 = 0.25;
 /// Marginal error up to which an intermediate λ is solved; looser ones spoil the extrapolation.
 const INTERMEDIATE_ERROR: f64 = 1e-4;
 /// Problems with forbidden pairs are solved this far if rounding allows, because the mass that is
@@ -50,18 +51,18 @@ pub(super) struct Continuation {
 }
 
 impl Continuation {
-    /// Starts from the potentials that `start` loads for a weight: at `target` when those are close enough,
+    /// Starts from the potentials that `start` gives for a weight: at `target` when those are close enough,
     /// otherwise at the smallest multiple of it where they are.
     pub(super) fn warm(
         ascent: &mut Ascent,
         problem: &Problem<'_>,
         target: f64,
-        start: &mut dyn FnMut(&mut Ascent, f64) -> Result<()>,
+        start: &mut dyn FnMut(f64) -> Result<Vec<f64>>,
         options: &Options,
     ) -> Result<Self> {
         let mut entropy_weight = target;
         while entropy_weight < FIRST_SHARE * problem.cost_spread || entropy_weight == target {
-            start(ascent, entropy_weight)?;
+            ascent.kernel.potential.copy_from_slice(&start(entropy_weight)?);
             ascent.evaluate(problem, entropy_weight);
             if ascent.kernel.should_be_sparse() {
                 // One more evaluation, and everything after it costs what the list does.
@@ -81,6 +82,54 @@ impl Continuation {
             entropy_weight *= 4.0;
         }
         Ok(Self::cold(ascent, problem, target))
+    }
+
+    /// Starts from where single precision leads to, which is as far as the solution or not.
+    pub(super) fn rough(
+        ascent: &mut Ascent,
+        rough: &mut Rough,
+        problem: &mut Problem<'_>,
+        target: f64,
+        options: &Options,
+    ) -> Self {
+        let is_smooth = problem.is_smooth_at(target);
+        let can_be_rough = problem.turn_to_targets() && problem.is_plain() && !is_smooth;
+        let found = if can_be_rough {
+            rough.approach(problem, target, (options.tolerance, options.iteration_limit))
+        } else {
+            None
+        };
+        let Some(found) = found else {
+            if !is_smooth {
+                problem.turn_to_shorter();
+            }
+            ascent.resize(problem);
+            return Self::cold(ascent, problem, target);
+        };
+        if found.entropy_weight > target {
+            problem.turn_to_shorter();
+        }
+        Self::near(ascent, (rough, &found), problem, target, options)
+    }
+
+    /// Starts near the solution of a λ, and if that is the one that is wanted, goes on to it.
+    pub(super) fn near(
+        ascent: &mut Ascent,
+        (rough, found): (&mut Rough, &Found),
+        problem: &Problem<'_>,
+        target: f64,
+        options: &Options,
+    ) -> Self {
+        ascent.resize(problem);
+        let near =
+            if problem.inner_is_source { &found.source_potential } else { &found.target_potential };
+        ascent.kernel.potential.copy_from_slice(near);
+        if found.entropy_weight == target {
+            ascent.refine(problem, (rough, found), options);
+        } else {
+            ascent.evaluate(problem, found.entropy_weight);
+        }
+        Self::at(found.entropy_weight, problem)
     }
 
     /// Starts from the potentials of the limit λ → ∞.

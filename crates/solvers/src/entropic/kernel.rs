@@ -127,14 +127,7 @@ impl Kernel {
     /// Recomputes everything at `potential`, one exponential per pair.
     pub(super) fn evaluate(&mut self, problem: &Problem<'_>, entropy_weight: f64) -> DualValue {
         self.is_sparse = self.kept < problem.outer_len() * problem.inner_len() / SPARSE_DIVISOR;
-        self.entropy_weight = entropy_weight;
-        self.log_scaling.fill(0.0);
-        self.scaling.fill(1.0);
-        self.outer_scaling.fill(1.0);
-        self.marginal.fill(0.0);
-        self.columns.clear();
-        self.row_starts.clear();
-        self.row_starts.push(0);
+        self.start_evaluation(entropy_weight);
         let mut total = DualValue::default();
         for (potential, mass) in self.potential.iter().zip(&problem.inner_mass) {
             total.value += potential * mass;
@@ -146,6 +139,40 @@ impl Kernel {
             self.evaluate_matrix(problem, entropy_weight, &mut total);
         }
         total
+    }
+
+    /// Recomputes the matrix of a plain problem at `potential`, where the outer potential is nearly the given one.
+    pub(super) fn evaluate_near(
+        &mut self,
+        problem: &Problem<'_>,
+        entropy_weight: f64,
+        outer_potential: &[f64],
+    ) {
+        self.is_sparse = false;
+        self.start_evaluation(entropy_weight);
+        self.evaluate_matrix_near(problem, entropy_weight, outer_potential);
+    }
+
+    fn start_evaluation(&mut self, entropy_weight: f64) {
+        self.entropy_weight = entropy_weight;
+        self.log_scaling.fill(0.0);
+        self.scaling.fill(1.0);
+        self.outer_scaling.fill(1.0);
+        self.marginal.fill(0.0);
+        self.columns.clear();
+        self.row_starts.clear();
+        self.row_starts.push(0);
+    }
+
+    /// Recomputes everything as a list if rounding the potentials changes exponents by more than one: a matrix of potentials of
+    /// both sides may then be anything, while a list is relative to the largest entry of each row.
+    pub(super) fn list_where_digits_end(&mut self, problem: &Problem<'_>, entropy_weight: f64) {
+        let largest = self.potential.iter().fold(0.0_f64, |most, f| most.max(f.abs()));
+        if !self.is_sparse && f64::EPSILON * largest > entropy_weight {
+            self.move_scaling_to_potential(entropy_weight);
+            self.kept = 0;
+            self.evaluate(problem, entropy_weight);
+        }
     }
 
     /// Whether the plan is kept as a list, of so many samples that a sparse factor is faster than a dense one.

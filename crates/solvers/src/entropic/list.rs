@@ -20,7 +20,7 @@ impl Kernel {
             let largest = self.candidates.slacks(outer, &self.potential, &mut slacks);
             let start = self.kept;
             for (&slack, &column) in slacks.iter().zip(self.candidates.columns_of(outer)) {
-                if slack > largest - depth {
+                if slack >= largest - depth {
                     self.values[self.kept] = slack;
                     self.columns.push(column);
                     self.kept += 1;

@@ -6,7 +6,7 @@ use super::kernel::{DualValue, Kernel, NEGLIGIBLE_EXPONENT};
 use super::kernels::{accumulate_spread, count_above};
 use super::problem::{BLOCK, Problem};
 use crate::elementary::exp_shifted;
-use crate::loops::{accumulate_and_scale, accumulate_four, dot, dot_four, scale_by};
+use crate::loops::{accumulate_and_scale, accumulate_four, dot, dot_four, scale_by, write_slacks};
 use crate::parts::{add_all, sum_rows};
 
 /// What a part of the rows adds to the inner marginal, to the value of the dual, and to the entries that count.
@@ -41,6 +41,37 @@ impl Kernel {
             total.magnitude += part.value.magnitude;
         }
         add_all(parts.into_iter().map(|part| part.marginal), &mut self.marginal);
+    }
+
+    /// The matrix at potentials of which those of the outer side are known, too, if roughly: they need not be looked for.
+    pub(super) fn evaluate_matrix_near(
+        &mut self,
+        problem: &Problem<'_>,
+        entropy_weight: f64,
+        outer_potential: &[f64],
+    ) {
+        let (inner, rows) = (problem.inner_len(), self.rows_of_a_part);
+        let potential = &self.potential;
+        let sums: Vec<Vec<f64>> = self
+            .values
+            .par_chunks_mut(rows * inner)
+            .zip(self.outer_potential.par_chunks_mut(rows))
+            .enumerate()
+            .map(|(part, (values, exact))| {
+                let (mut sums, mut room) = (vec![0.0; inner], Vec::new());
+                let rows = values.chunks_exact_mut(inner).zip(exact).enumerate();
+                for (offset, (row, exact)) in rows {
+                    let place = part * self.rows_of_a_part + offset;
+                    let (mass, near) = (problem.outer_mass[place], outer_potential[place]);
+                    write_slacks(problem.charged_costs(place, &mut room), potential, row);
+                    let sum = exp_shifted(row, -near, 1.0 / entropy_weight);
+                    *exact = near + entropy_weight * (mass / sum).ln();
+                    accumulate_and_scale(row, mass / sum, mass.sqrt() / sum, &mut sums);
+                }
+                sums
+            })
+            .collect();
+        add_all(sums, &mut self.marginal);
     }
 
     pub(super) fn pass_over_matrix(

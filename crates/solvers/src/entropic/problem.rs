@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use ndarray::{ArrayView2, Axis};
 
 use crate::error::Result;
-use crate::loops::{dot, scale_and_accumulate, slack_and_max};
+use crate::loops::{add, dot, scale_and_accumulate, slack_and_max};
 use crate::marginals::masses_of;
 use crate::parts::{rows_of_a_part, sum_rows};
 use crate::rows::entries;
@@ -26,6 +26,7 @@ const SMOOTH_SHARE: f64 = 0.5;
 /// Targets for each source up to which they may be the inner side, so that a system takes a few times the memory of the costs.
 const LONGEST_TURNED: usize = 8;
 
+#[derive(Clone)]
 pub(crate) struct Problem<'a> {
     cost: ArrayView2<'a, f64>,
     penalty: Option<ClassPenalty<'a>>,
@@ -101,13 +102,43 @@ impl<'a> Problem<'a> {
     }
 
     /// Makes the targets the inner side even if there are more of them: a kernel then lies as the costs and the plan do, which
-    /// is worth more than a short side where hardly ever a system is factored.
-    pub(super) fn turn_to_targets(&mut self) {
-        if self.inner_is_source && self.outer.len() <= LONGEST_TURNED * self.inner.len() {
-            std::mem::swap(&mut self.inner, &mut self.outer);
-            std::mem::swap(&mut self.inner_mass, &mut self.outer_mass);
-            self.inner_is_source = false;
+    /// is worth more than a short side where hardly ever a system is factored. False if there are too many.
+    pub(super) fn turn_to_targets(&mut self) -> bool {
+        if self.inner_is_source && self.outer.len() > LONGEST_TURNED * self.inner.len() {
+            return false;
         }
+        if self.inner_is_source {
+            self.turn();
+        }
+        true
+    }
+
+    /// Makes the shorter side the inner one again.
+    pub(super) fn turn_to_shorter(&mut self) {
+        if self.outer.len() < self.inner.len() {
+            self.turn();
+        }
+    }
+
+    fn turn(&mut self) {
+        std::mem::swap(&mut self.inner, &mut self.outer);
+        std::mem::swap(&mut self.inner_mass, &mut self.outer_mass);
+        self.inner_is_source = !self.inner_is_source;
+    }
+
+    /// Whether every pair has a cost, in rows that lie in memory.
+    pub(super) fn is_plain(&self) -> bool {
+        self.contiguous.is_some() && !self.has_forbidden_pairs
+    }
+
+    /// The costs of a row of a plain problem, with their penalties, for which there has to be room.
+    pub(super) fn charged_costs<'b>(&'b self, row: usize, room: &'b mut Vec<f64>) -> &'b [f64] {
+        let columns = self.cost.ncols();
+        let costs = &self.contiguous.unwrap_or_default()[row * columns..(row + 1) * columns];
+        let Some(penalty) = self.penalty else { return costs };
+        room.resize(columns, 0.0);
+        add(costs, penalty.of_row(row), room);
+        room
     }
 
     pub(super) fn shape(&self) -> (usize, usize) {

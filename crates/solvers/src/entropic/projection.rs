@@ -10,12 +10,14 @@ use super::kernels::subtract;
 use super::options::Potentials;
 use super::problem::Problem;
 use crate::elementary::{cost_and_negentropy, exp_shifted};
-use crate::loops::{accumulate_and_scale, dot, scale_by, slack_and_max};
+use crate::loops::{accumulate_and_scale, dot, scale_and_add, scale_by, slack_and_max};
 use crate::parts::{add_all, rows_of_a_part};
 use crate::remainder::Remainder;
 
 /// Relative, of the entries of a plan.
 const LARGEST_ROUNDING: f64 = 1e-12;
+/// Missing mass up to which a bound of its entropy is as good as the entropy.
+const LARGEST_SLIGHT_REMAINDER: f64 = 3e-13;
 
 pub(super) struct Projected {
     pub(super) plan: Array2<f64>,
@@ -34,15 +36,22 @@ pub(super) fn project(
     entropy_weight: f64,
     mut plan: Array2<f64>,
 ) -> Projected {
+    let is_kernel = kernel.lies_as_plan(problem) && has_digits(kernel, entropy_weight);
     let raw = if kernel.is_sparse {
         write_list(kernel, problem, entropy_weight, &mut plan)
-    } else if kernel.lies_as_plan(problem) && has_digits(kernel, entropy_weight) {
+    } else if is_kernel {
         scaled_kernel(kernel, problem, entropy_weight)
     } else {
         write_matrix(kernel, problem, entropy_weight, &mut plan)
     };
     let inner_potential = inner_potential(kernel, entropy_weight);
-    let (transport_cost, negentropy) = fill(&mut plan, problem, &raw);
+    let filling = Filling::new(problem, &raw);
+    let is_plain = problem.is_plain() && problem.penalty().is_none();
+    let (transport_cost, negentropy) = if is_kernel && is_plain && filling.is_slight() {
+        filling.finish_kernel(&mut plan, problem, &raw, (&inner_potential, entropy_weight))
+    } else {
+        filling.finish(&mut plan, problem, &raw)
+    };
     let dual_objective = dot(&inner_potential, &problem.inner_mass)
         + dot(&raw.outer_potential, &problem.outer_mass)
         + entropy_weight * raw.shortfall;
@@ -192,42 +201,106 @@ fn write_list(
     Raw::written(problem.shape(), outer_potential, 0.0, column_sums.to_vec())
 }
 
-/// Cuts the columns down to their masses and spreads what is then missing; returns Σ γ C and Σ γ ln γ.
-fn fill(plan: &mut Array2<f64>, problem: &Problem<'_>, raw: &Raw) -> (f64, f64) {
-    let (row_mass, column_mass) = by_side(problem, &problem.inner_mass, &problem.outer_mass, 0.0);
-    let columns = column_mass.iter().zip(&raw.column_sums);
-    let lacks = columns.clone().map(|(mass, sum)| (mass - sum).max(0.0));
-    let remainder = Remainder::new(lacks.collect());
-    // What is rounding is not worth a remainder: the columns grow as well.
-    let grows = remainder.is_negligible();
-    let scale = |(mass, sum): (&f64, &f64)| {
-        if sum > mass || (grows && *sum > 0.0) { mass / sum } else { 1.0 }
-    };
-    let scales: Vec<f64> =
-        columns.map(scale).zip(&raw.column_factors).map(|(scale, factor)| scale * factor).collect();
-    let (rows, columns) = problem.shape();
+/// How columns are cut down to their masses, and what is then missing.
+struct Filling {
+    /// What becomes of each column's sum.
+    cuts: Vec<f64>,
+    /// With the factors that its entries are still to be multiplied with.
+    scales: Vec<f64>,
+    remainder: Remainder,
+    row_mass: Array1<f64>,
+}
+
+impl Filling {
+    fn new(problem: &Problem<'_>, raw: &Raw) -> Self {
+        let (row_mass, column_mass) =
+            by_side(problem, &problem.inner_mass, &problem.outer_mass, 0.0);
+        let columns = column_mass.iter().zip(&raw.column_sums);
+        let lacks = columns.clone().map(|(mass, sum)| (mass - sum).max(0.0));
+        let remainder = Remainder::new(lacks.collect());
+        // What is rounding is not worth a remainder: the columns grow as well.
+        let grows = remainder.is_negligible();
+        let cut = |(mass, sum): (&f64, &f64)| {
+            if sum > mass || (grows && *sum > 0.0) { mass / sum } else { 1.0 }
+        };
+        let cuts: Vec<f64> = columns.map(cut).collect();
+        let scales =
+            cuts.iter().zip(&raw.column_factors).map(|(cut, factor)| cut * factor).collect();
+        Self { cuts, scales, remainder, row_mass }
+    }
+
+    /// Whether so little is missing that its entropy may be bounded.
+    fn is_slight(&self) -> bool {
+        self.remainder.total() <= LARGEST_SLIGHT_REMAINDER
+    }
+
+    /// Makes the plan that is written, or half written, one; returns Σ γ C and Σ γ ln γ.
+    fn finish(&self, plan: &mut Array2<f64>, problem: &Problem<'_>, raw: &Raw) -> (f64, f64) {
+        let sums = each_row(plan, |place, gammas| {
+            let costs = problem.costs_of_row(place);
+            let factor = raw.row_factors[place];
+            let lack = self.row_mass[place] - factor * dot(gammas, &self.scales);
+            scale_by(gammas, factor, &self.scales);
+            self.remainder.add_to(lack, gammas, &costs);
+            let (transport_cost, negentropy) = cost_and_negentropy(gammas, &costs);
+            [transport_cost, negentropy]
+        });
+        (sums[0], sums[1])
+    }
+
+    /// The same for the entries of a kernel, without a logarithm: that of an entry is (f ⊕ g - C)/λ. Of what is added to
+    /// them, δ in sum, the entropy is bounded: (γ + δ) ln (γ + δ) ≤ γ ln γ + δ, because x ln x is convex and γ + δ ≤ 1.
+    fn finish_kernel(
+        &self,
+        plan: &mut Array2<f64>,
+        problem: &Problem<'_>,
+        raw: &Raw,
+        (target_potential, entropy_weight): (&[f64], f64),
+    ) -> (f64, f64) {
+        let lacks = self.remainder.lacks();
+        let [scaled_cost, transport_cost, of_sources] = each_row(plan, |place, gammas| {
+            let costs = problem.costs_of_row(place);
+            let factor = raw.row_factors[place];
+            let sum = factor * dot(gammas, &self.scales);
+            let share = self.remainder.share((self.row_mass[place] - sum).max(0.0));
+            scale_and_add(gammas, (factor, &self.scales), (share, lacks));
+            let cost = dot(gammas, &costs);
+            let added = if share > 0.0 { share * dot(lacks, &costs) } else { 0.0 };
+            [cost - added, cost, raw.outer_potential[place] * sum]
+        });
+        let columns = raw.column_sums.iter().zip(&self.cuts).zip(target_potential);
+        let of_targets: f64 =
+            columns.map(|((sum, cut), g)| sum * cut * (g + entropy_weight * cut.ln())).sum();
+        let of_kernel = (of_sources + of_targets - scaled_cost) / entropy_weight;
+        (transport_cost, of_kernel + self.remainder.total())
+    }
+}
+
+/// Calls a function with each row of the plan and adds up what it returns.
+fn each_row<const N: usize>(
+    plan: &mut Array2<f64>,
+    row: impl Fn(usize, &mut [f64]) -> [f64; N] + Sync,
+) -> [f64; N] {
+    let (rows, columns) = plan.dim();
     let of_a_part = rows_of_a_part(rows, columns, 1);
+    // A plan of ours is contiguous.
     let values = plan.as_slice_mut().unwrap_or_default();
-    let parts: Vec<(f64, f64)> = values
+    let add = |mut all: [f64; N], more: [f64; N]| {
+        for (all, more) in all.iter_mut().zip(more) {
+            *all += more;
+        }
+        all
+    };
+    let parts: Vec<[f64; N]> = values
         .par_chunks_mut(of_a_part * columns)
         .enumerate()
         .map(|(part, values)| {
-            let (mut transport_cost, mut negentropy) = (0.0, 0.0);
-            for (offset, gammas) in values.chunks_exact_mut(columns).enumerate() {
-                let place = part * of_a_part + offset;
-                let costs = problem.costs_of_row(place);
-                let factor = raw.row_factors[place];
-                let lack = row_mass[place] - factor * dot(gammas, &scales);
-                scale_by(gammas, factor, &scales);
-                remainder.add_to(lack, gammas, &costs);
-                let sums = cost_and_negentropy(gammas, &costs);
-                transport_cost += sums.0;
-                negentropy += sums.1;
-            }
-            (transport_cost, negentropy)
+            let rows = values.chunks_exact_mut(columns).enumerate();
+            let sums = rows.map(|(offset, gammas)| row(part * of_a_part + offset, gammas));
+            sums.fold([0.0; N], add)
         })
         .collect();
-    parts.into_iter().fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1))
+    parts.into_iter().fold([0.0; N], add)
 }
 
 fn potentials(problem: &Problem<'_>, inner: &[f64], outer: &[f64]) -> Potentials {

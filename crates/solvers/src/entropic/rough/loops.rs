@@ -1,0 +1,205 @@
+//! Loops in single precision, twice as many numbers to a register and to a cache line. Rows and vectors are padded to a
+//! multiple of `LANES`, so that no loop has a rest. They hold no mathematics of the method.
+
+use multiversion::multiversion;
+use multiversion::target::target_cfg_f;
+
+pub(super) const LANES: usize = 16;
+
+/// Of what pads a row of exponents: nothing is added to any sum.
+const PADDING: f32 = -1e3;
+/// exp of less counts as nothing: beside the largest of a row it is, and products with it would be subnormal numbers, which
+/// take processors many times as long.
+const SMALLEST_EXPONENT: f32 = -40.0;
+/// 1.5 · 2^23: adding it rounds to an integer and leaves that integer in the low bits.
+const ROUNDER: f32 = 12_582_912.0;
+/// ln 2 cut after 10 bits, so that its product with an exponent is exact.
+const LN2_HIGH: f32 = 0.693_359_4;
+const LN2_LOW: f32 = -2.121_944_4e-4;
+/// Taylor's, from 1/6! down to 1/2!: 1.2e-7 where ln 2 / 2 is the largest argument.
+const TAYLOR: [f32; 5] = [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5];
+
+#[inline(always)]
+fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// exp(x) for x ≤ 0 to a few units of 1e-7; below −40 nothing.
+#[inline(always)]
+fn exp_one<const FUSED: bool>(x: f32) -> f32 {
+    let rounded = multiply_add::<FUSED>(x, std::f32::consts::LOG2_E, ROUNDER);
+    let exponent = rounded - ROUNDER;
+    let high = multiply_add::<FUSED>(-exponent, LN2_HIGH, x);
+    let rest = multiply_add::<FUSED>(-exponent, LN2_LOW, high);
+    let mut sum = TAYLOR[0];
+    for &coefficient in &TAYLOR[1..] {
+        sum = multiply_add::<FUSED>(sum, rest, coefficient);
+    }
+    let sum = multiply_add::<FUSED>(sum * rest, rest, rest) + 1.0;
+    let result = sum * f32::from_bits(rounded.to_bits().wrapping_add(127) << 23);
+    if x > SMALLEST_EXPONENT { result } else { 0.0 }
+}
+
+/// The largest `potential − cost`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn largest_slack(costs: &[f64], potential: &[f64]) -> f64 {
+    let mut maxima = [f64::NEG_INFINITY; LANES];
+    let (cost_chunks, potential_chunks) =
+        (costs.chunks_exact(LANES), potential.chunks_exact(LANES));
+    let rest = cost_chunks.remainder().iter().zip(potential_chunks.remainder());
+    let largest = rest.fold(f64::NEG_INFINITY, |most, (cost, f)| most.max(f - cost));
+    for (costs, potentials) in cost_chunks.zip(potential_chunks) {
+        for lane in 0..LANES {
+            let slack = potentials[lane] - costs[lane];
+            maxima[lane] = if slack > maxima[lane] { slack } else { maxima[lane] };
+        }
+    }
+    maxima.iter().fold(largest, |a, &b| a.max(b))
+}
+
+/// Writes `(potential − cost − shift) · scale`, and behind it what is nothing as an exponent. The differences are taken in
+/// double precision: of costs that are large beside λ single precision has none left.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn fill_exponents(
+    (costs, potential): (&[f64], &[f64]),
+    shift: f64,
+    scale: f64,
+    exponents: &mut [f32],
+) {
+    for ((value, cost), potential) in exponents.iter_mut().zip(costs).zip(potential) {
+        #[expect(clippy::cast_possible_truncation, reason = "single precision is what is wanted")]
+        let exponent = ((potential - cost - shift) * scale) as f32;
+        *value = exponent;
+    }
+    exponents[costs.len()..].fill(PADDING);
+}
+
+/// Replaces exponents by their exponentials and returns the sum.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn exponentials(row: &mut [f32]) -> f32 {
+    const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
+    let mut sums = [0.0; LANES];
+    for chunk in row.chunks_exact_mut(LANES) {
+        for lane in 0..LANES {
+            chunk[lane] = exp_one::<FUSED>(chunk[lane]);
+            sums[lane] += chunk[lane];
+        }
+    }
+    sums.iter().sum()
+}
+
+/// Dot products of four consecutive rows with `x`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn dot_four(rows: &[f32], x: &[f32]) -> [f32; 4] {
+    const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
+    let width = x.len();
+    let (first, rest) = rows.split_at(width);
+    let (second, rest) = rest.split_at(width);
+    let (third, fourth) = rest.split_at(width);
+    let mut sums = [[0.0_f32; LANES]; 4];
+    let chunks = x.chunks_exact(LANES).zip(first.chunks_exact(LANES));
+    let chunks = chunks.zip(second.chunks_exact(LANES));
+    let chunks = chunks.zip(third.chunks_exact(LANES)).zip(fourth.chunks_exact(LANES));
+    for ((((x, a), b), c), d) in chunks {
+        for lane in 0..LANES {
+            sums[0][lane] = multiply_add::<FUSED>(a[lane], x[lane], sums[0][lane]);
+            sums[1][lane] = multiply_add::<FUSED>(b[lane], x[lane], sums[1][lane]);
+            sums[2][lane] = multiply_add::<FUSED>(c[lane], x[lane], sums[2][lane]);
+            sums[3][lane] = multiply_add::<FUSED>(d[lane], x[lane], sums[3][lane]);
+        }
+    }
+    sums.map(|lanes| lanes.iter().sum())
+}
+
+/// `sums += Σ_k weights[k] · row_k` over four consecutive rows.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn accumulate_four(rows: &[f32], weights: &[f32; 4], sums: &mut [f32]) {
+    const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
+    let width = sums.len();
+    let (first, rest) = rows.split_at(width);
+    let (second, rest) = rest.split_at(width);
+    let (third, fourth) = rest.split_at(width);
+    let values = first.iter().zip(second).zip(third.iter().zip(fourth));
+    // One plain loop: of nested ones the compiler makes gathers.
+    for (sum, ((a, b), (c, d))) in sums.iter_mut().zip(values) {
+        let two = multiply_add::<FUSED>(weights[0], *a, weights[1] * b);
+        let more = multiply_add::<FUSED>(weights[2], *c, two);
+        *sum += multiply_add::<FUSED>(weights[3], *d, more);
+    }
+}
+
+/// Σ row · exponents · scaling.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn scaled_dot(row: &[f32], exponents: &[f32], scaling: &[f32]) -> f32 {
+    let mut sums = [0.0; LANES];
+    let chunks = row.chunks_exact(LANES).zip(exponents.chunks_exact(LANES));
+    for ((values, exponents), scaling) in chunks.zip(scaling.chunks_exact(LANES)) {
+        for lane in 0..LANES {
+            sums[lane] += values[lane] * exponents[lane] * scaling[lane];
+        }
+    }
+    sums.iter().sum()
+}
+
+/// `sums += weight · row · (exponents − mean)`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn add_spread(
+    row: &[f32],
+    exponents: &[f32],
+    (weight, mean): (f32, f32),
+    sums: &mut [f32],
+) {
+    for ((sum, value), exponent) in sums.iter_mut().zip(row).zip(exponents) {
+        *sum += weight * value * (exponent - mean);
+    }
+}
+
+/// The vectors of conjugate gradients.
+pub(super) struct Conjugate<'a> {
+    pub(super) solution: &'a mut [f32],
+    pub(super) residual: &'a mut [f32],
+    pub(super) search: &'a mut [f32],
+    pub(super) image: &'a [f32],
+    /// 1/diagonal.
+    pub(super) preconditioner: &'a [f32],
+}
+
+/// One step of length `step` along the search direction, whose image is given; returns the norm of the residual in the
+/// preconditioner.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn conjugate_step(vectors: &mut Conjugate<'_>, step: f32) -> f32 {
+    let mut norms = [0.0; LANES];
+    let chunks = vectors.solution.chunks_exact_mut(LANES).zip(vectors.search.chunks_exact(LANES));
+    let chunks = chunks.zip(vectors.residual.chunks_exact_mut(LANES));
+    let chunks = chunks.zip(vectors.image.chunks_exact(LANES));
+    for ((((x, search), residual), image), inverse) in
+        chunks.zip(vectors.preconditioner.chunks_exact(LANES))
+    {
+        for lane in 0..LANES {
+            x[lane] += step * search[lane];
+            residual[lane] -= step * image[lane];
+            norms[lane] += residual[lane] * residual[lane] * inverse[lane];
+        }
+    }
+    norms.iter().sum()
+}
+
+/// `search = preconditioner · residual + ratio · search`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn turn_search(vectors: &mut Conjugate<'_>, ratio: f32) {
+    let pairs = vectors.residual.iter().zip(vectors.preconditioner);
+    for (search, (residual, inverse)) in vectors.search.iter_mut().zip(pairs) {
+        *search = residual * inverse + ratio * *search;
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn dot(left: &[f32], right: &[f32]) -> f32 {
+    let mut sums = [0.0; LANES];
+    for (a, b) in left.chunks_exact(LANES).zip(right.chunks_exact(LANES)) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum()
+}
