@@ -18,8 +18,8 @@ WARM_UP = 1.0  # a first call shorter than this is not counted
 OUR_CALLS = 4  # of ours in each process then, of which the last counts: its memory is there by then, as POT's is
 LAMBDA_GRID = [1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3]
 BELOW_THE_GRID = [1e-5, 1e-4]  # for functions without an entropy
-METHODS_WITH_GAP = ["ot-gl", "ot-lpl1", "ot-laplace"]
 GAPS = [1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6]
+GAPS_OF_OT_IT = [1e-5, 1e-6, 1e-7, None]  # the last is the solver's own
 
 
 @dataclass
@@ -41,8 +41,10 @@ class Cell:
     def settings(self):
         """How we may be asked, from the quickest to the most accurate. Without an entropy in the function λ is ours to
         choose, as small as POT's objective asks for."""
-        if self.method not in METHODS_WITH_GAP:
-            return [{"lambda": self.entropy_weight, "gap": None}]
+        if self.method == "ot-exact":
+            return [{"lambda": None, "gap": None}]
+        if self.method == "ot-it":
+            return [{"lambda": self.entropy_weight, "gap": gap} for gap in GAPS_OF_OT_IT]
         if self.entropy_weight is not None:
             return [{"lambda": self.entropy_weight, "gap": gap} for gap in GAPS]
         weights = reversed(BELOW_THE_GRID + LAMBDA_GRID)

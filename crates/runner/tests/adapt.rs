@@ -177,15 +177,19 @@ fn costs_and_their_normalization_are_options() {
 fn a_wider_gap_takes_fewer_iterations_and_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     arrays(folder.path());
-    let iterations = ["1e-2", "1e-8"].map(|gap| {
-        let method = ["--method", "ot-laplace", "--lambda", "0.01", "--eta", "100"];
-        let report = report(&adapt(folder.path(), &[&method[..], &["--gap", gap]].concat()));
-        let total = report["objective"]["total"].as_f64().unwrap();
-        let allowed = gap.parse::<f64>().unwrap() * total.abs();
-        assert!(report["duality_gap"].as_f64().unwrap() <= allowed, "{report}");
-        report["iterations"].as_u64().unwrap()
-    });
-    assert!(iterations[0] < iterations[1], "{iterations:?}");
+    for (method, gaps) in [
+        (&["--method", "ot-laplace", "--lambda", "0.01", "--eta", "100"][..], ["1e-2", "1e-8"]),
+        (&["--method", "ot-it", "--lambda", "0.1"][..], ["1e-2", "1e-9"]),
+    ] {
+        let iterations = gaps.map(|gap| {
+            let report = report(&adapt(folder.path(), &[method, &["--gap", gap]].concat()));
+            let total = report["objective"]["total"].as_f64().unwrap();
+            let allowed = gap.parse::<f64>().unwrap() * total.abs();
+            assert!(report["duality_gap"].as_f64().unwrap() <= allowed, "{report}");
+            report["iterations"].as_u64().unwrap()
+        });
+        assert!(iterations[0] < iterations[1], "{method:?}: {iterations:?}");
+    }
 }
 
 #[test]

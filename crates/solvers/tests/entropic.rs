@@ -529,6 +529,44 @@ fn potentials_of_another_cost_lead_to_the_same_plan_of_hundreds_of_samples() {
 }
 
 #[test]
+fn a_solve_on_its_own_has_the_digits_of_one_thread_too() {
+    // Enough pairs for several parts also in single precision.
+    let (sources, targets) = (700, 800);
+    let cost = high_dimensional_cost(sources, targets, 5);
+    let (a, b) = (uniform(sources), uniform(targets));
+    for weight in [1000.0, 100.0, 20.0] {
+        let solve = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| solve_cold(&cost, &a, &b, weight))
+        };
+        let (one, many) = (solve(1), solve(3));
+        assert_optimal(&one, &a, &b);
+        assert_eq!(one.plan, many.plan);
+        assert_eq!((one.objective, one.dual_objective), (many.objective, many.dual_objective));
+    }
+}
+
+#[test]
+fn a_loose_tolerance_is_certified_as_well() {
+    let cost = high_dimensional_cost(60, 90, 6);
+    let (a, b) = (uniform(60), uniform(90));
+    for weight in [300.0, 30.0, 3.0] {
+        let tight = solve_cold(&cost, &a, &b, weight);
+        for tolerance in [1e-2, 1e-5, 1e-8] {
+            let options = Options { tolerance, ..Options::default() };
+            let workspace = &mut Workspace::default();
+            let loose = solve(cost.view(), slice(&a), slice(&b), weight, None, workspace, &options)
+                .unwrap();
+            assert_feasible(&loose, &a, &b);
+            assert!(loose.marginal_error <= tolerance);
+            let rounding = 1e-11 * tight.objective.abs();
+            assert!(loose.dual_objective <= tight.objective + rounding);
+            assert!(tight.objective <= loose.objective + rounding);
+        }
+    }
+}
+
+#[test]
 fn the_number_of_threads_does_not_change_a_digit() {
     // Enough pairs for several parts, in both orientations; the smaller λ keeps a list of pairs.
     for (sources, targets) in [(310, 420), (420, 310)] {

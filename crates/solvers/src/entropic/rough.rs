@@ -251,3 +251,68 @@ impl Rough {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::{LAST_ERROR, Problem, Rough};
+
+    /// Squared distances between points of two curves.
+    fn cost(scale: f64) -> Array2<f64> {
+        let point = |t: f64| [t.sin(), (1.7 * t).cos(), (0.3 * t).sin()];
+        Array2::from_shape_fn((37, 53), |(i, j)| {
+            let (x, y) = (point(i as f64), point(0.5 + j as f64));
+            scale * x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>()
+        })
+    }
+
+    /// ℓ₁ error of the targets' marginal of exp((f ⊕ g - C)/λ), and of the sources'.
+    fn errors(cost: &Array2<f64>, source: &[f64], target: &[f64], weight: f64) -> (f64, f64) {
+        let plan = Array2::from_shape_fn(cost.dim(), |(i, j)| {
+            ((source[i] + target[j] - cost[(i, j)]) / weight).exp()
+        });
+        let error = |sums: ndarray::Array1<f64>| {
+            let mass = 1.0 / sums.len() as f64;
+            sums.iter().map(|sum| (sum - mass).abs()).sum()
+        };
+        (
+            error(plan.rows().into_iter().map(|row| row.sum()).collect()),
+            error(plan.sum_axis(ndarray::Axis(0))),
+        )
+    }
+
+    /// At costs of any scale, where those have more digits than single precision, too.
+    #[test]
+    fn what_it_finds_is_near_the_solution_in_double_precision() {
+        for scale in [1e-6, 1.0, 1e6] {
+            let cost = cost(scale) + 1e4 * scale;
+            let mut problem =
+                Problem::new(cost.view(), &[1.0 / 37.0; 37], &[1.0 / 53.0; 53]).unwrap();
+            assert!(problem.turn_to_targets());
+            for share in [1.0, 0.2, 0.05] {
+                let weight = share * problem.cost_spread;
+                let found = Rough::default().approach(&problem, weight, (0.0, 100)).unwrap();
+                assert_eq!(found.entropy_weight, weight);
+                let (source, target) = (&found.source_potential, &found.target_potential);
+                let (of_sources, of_targets) = errors(&cost, source, target, weight);
+                assert!(of_sources <= 2.0 * LAST_ERROR, "{scale}, {share}: {of_sources:e}");
+                assert!(of_targets <= 2.0 * LAST_ERROR, "{scale}, {share}: {of_targets:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn it_goes_as_far_as_its_steps_and_no_start_that_is_far_away_serves() {
+        let cost = cost(1.0);
+        let mut problem = Problem::new(cost.view(), &[1.0 / 37.0; 37], &[1.0 / 53.0; 53]).unwrap();
+        assert!(problem.turn_to_targets());
+        let mut rough = Rough::default();
+        let weight = 0.02 * problem.cost_spread;
+        assert!(rough.approach(&problem, weight, (0.0, 0)).is_none());
+        let found = rough.approach(&problem, weight, (0.0, 3)).unwrap();
+        assert!(found.entropy_weight > weight && found.steps <= 3);
+        let far: Vec<f64> = (0..53).map(|target| 100.0 * f64::from(target % 2)).collect();
+        assert!(rough.approach_from(&problem, weight, &far, (0.0, 100)).is_none());
+    }
+}

@@ -203,3 +203,46 @@ pub(super) fn dot(left: &[f32], right: &[f32]) -> f32 {
     }
     sums.iter().sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponentials_have_the_digits_of_single_precision_and_no_subnormal_ones() {
+        let columns = 4003;
+        let potential: Vec<f64> = (0..columns).map(|column| -0.011 * f64::from(column)).collect();
+        let costs = vec![1e6; potential.len()];
+        let mut row = vec![0.0; potential.len().next_multiple_of(LANES)];
+        fill_exponents((&costs, &potential), -1e6, 1.0, &mut row);
+        let sum = exponentials(&mut row);
+        for (value, exponent) in row.iter().zip(&potential) {
+            let expected = if *exponent > -40.0 { exponent.exp() } else { 0.0 };
+            let error = (f64::from(*value) - expected).abs();
+            // An exponent of single precision is off by 4e-6 at the most, and so is the exponential, relatively.
+            assert!(error <= 5e-6 * expected, "exp({exponent}) = {value}");
+        }
+        assert!(row[potential.len()..].iter().all(|&padding| padding == 0.0));
+        let expected = 1.0 / (1.0 - (-0.011_f64).exp());
+        assert!((f64::from(sum) - expected).abs() < 1e-5 * expected);
+    }
+
+    #[test]
+    fn four_rows_at_a_time_are_four_rows() {
+        let width = 3 * LANES;
+        let rows: Vec<f32> = (0..4 * width).map(|k| ((k * 7) % 11) as f32).collect();
+        let x: Vec<f32> = (0..width).map(|k| ((k * 5) % 3) as f32).collect();
+        let products: Vec<f32> = rows
+            .chunks_exact(width)
+            .map(|row| row.iter().zip(&x).map(|(a, b)| a * b).sum())
+            .collect();
+        assert_eq!(dot_four(&rows, &x)[..], products[..]);
+        let mut sums = vec![1.0; width];
+        accumulate_four(&rows, &[1.0, 2.0, 3.0, 4.0], &mut sums);
+        for (column, sum) in sums.iter().enumerate() {
+            let expected: f32 =
+                (0..4).map(|row| (row + 1) as f32 * rows[row * width + column]).sum();
+            assert_eq!(*sum, 1.0 + expected);
+        }
+    }
+}
