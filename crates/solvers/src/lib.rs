@@ -19,11 +19,13 @@ pub mod mapping;
 pub mod marginals;
 mod parts;
 mod product;
+mod real;
 mod regularizer;
 pub mod regularizers;
 mod remainder;
 mod rows;
 pub mod semi_supervised;
+mod single;
 mod stop;
 
 pub use error::{Error, Result};

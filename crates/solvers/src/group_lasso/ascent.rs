@@ -1,6 +1,7 @@
 //! Damped Newton ascent on the concave semi-dual at one λ. Gradient: a − γ1. It does not choose λ: see
 //! `continuation`.
 
+use super::columns::Precision;
 use super::curvature::Curvature;
 use super::kernel::{DualValue, Kernel};
 use super::problem::Problem;
@@ -24,6 +25,12 @@ const SMALLEST_DAMPING: f64 = 1e-10;
 const DAMPING_GROWTH: f64 = 1e3;
 const LARGEST_DAMPING: f64 = 1.0;
 const STEP_HALVINGS: usize = 12;
+/// Single precision serves while the marginal error that it makes is at most this share of the one that is looked for,
+const SINGLE_SHARE: f64 = 0.2;
+/// and of any.
+const LARGEST_SINGLE_ERROR: f64 = 2e-4;
+/// Of η/λ: powers of ω, which is smaller still, vanish in single precision.
+const SMALLEST_SINGLE_RATIO: f64 = 1e-4;
 
 /// What one ascent has to reach, and what it may spend.
 #[derive(Clone, Copy)]
@@ -42,6 +49,8 @@ pub(super) struct Ascent {
     pub(super) direction: Vec<f64>,
     previous: Vec<f64>,
     pub(super) value: DualValue,
+    /// In which the kernel was evaluated.
+    precision: Precision,
     /// L1 error of the source marginal; the target marginal is exact.
     pub(super) error: f64,
     /// Largest change of a potential in the next step.
@@ -65,9 +74,15 @@ impl Ascent {
         self.iterations = 0;
     }
 
-    /// Evaluates the kernel at its potential and λ.
+    /// Evaluates the kernel at its potential and λ, as a start.
     pub(super) fn evaluate(&mut self, problem: &Problem<'_>, entropy_weight: f64) {
-        self.value = self.kernel.evaluate(problem, entropy_weight);
+        let precision = precision_for(1.0, problem, entropy_weight);
+        self.evaluate_in(precision, problem, entropy_weight);
+    }
+
+    fn evaluate_in(&mut self, precision: Precision, problem: &Problem<'_>, entropy_weight: f64) {
+        self.precision = precision;
+        self.value = self.kernel.evaluate(problem, entropy_weight, precision);
         self.error = 0.0;
         for ((gradient, mass), marginal) in
             self.gradient.iter_mut().zip(&problem.source_mass).zip(&self.kernel.marginal)
@@ -87,21 +102,41 @@ impl Ascent {
     pub(super) fn climb(&mut self, problem: &Problem<'_>, goal: Goal) -> Stop {
         let mut reuse_factor = false;
         self.radius = FIRST_RADIUS;
+        let entropy_weight = goal.entropy_weight;
+        let mut is_single_enough = true;
         loop {
             // Not a number is not within the goal.
             if self.error <= goal.tolerance {
-                return Stop::Converged;
+                let needed = precision_for(goal.tolerance, problem, entropy_weight);
+                if self.precision == Precision::Double || needed == Precision::Single {
+                    return Stop::Converged;
+                }
+                is_single_enough = false;
+                self.evaluate_in(Precision::Double, problem, entropy_weight);
+                continue;
             }
             if self.iterations >= goal.iteration_limit {
                 return Stop::IterationLimit;
             }
-            if self.error <= self.rounding(goal.entropy_weight) {
+            if self.error <= self.rounding(entropy_weight) {
                 return Stop::Stalled;
             }
+            // Newton's method squares the error.
+            let next_error = goal.tolerance.max(self.error * self.error);
+            let precision = if is_single_enough {
+                precision_for(next_error, problem, entropy_weight)
+            } else {
+                Precision::Double
+            };
             self.iterations += 1;
             let before = self.error;
             self.find_direction(problem, reuse_factor);
-            if !self.advance(problem, goal.entropy_weight) {
+            if !self.advance(problem, entropy_weight, precision) {
+                if precision == Precision::Single {
+                    is_single_enough = false;
+                    self.evaluate_in(Precision::Double, problem, entropy_weight);
+                    continue;
+                }
                 if reuse_factor {
                     reuse_factor = false;
                     continue;
@@ -182,7 +217,12 @@ impl Ascent {
     }
 
     /// Moves along the direction as far as that helps; false when no step does.
-    fn advance(&mut self, problem: &Problem<'_>, entropy_weight: f64) -> bool {
+    fn advance(
+        &mut self,
+        problem: &Problem<'_>,
+        entropy_weight: f64,
+        precision: Precision,
+    ) -> bool {
         let is_cut = self.cut_direction(self.radius);
         let slope = dot(&self.gradient, &self.direction);
         if !(slope > 0.0 && slope.is_finite()) {
@@ -192,7 +232,10 @@ impl Ascent {
         let radius = std::mem::replace(&mut self.radius, FIRST_RADIUS);
         self.previous.copy_from_slice(&self.kernel.potential);
         // The dual is summed from terms of this size, so smaller differences mean nothing.
-        let noise = 1e-14 * start_value.magnitude;
+        let mut noise = 1e-14 * start_value.magnitude;
+        if precision == Precision::Single || self.precision == Precision::Single {
+            noise += entropy_weight * error_of_single_precision(problem, entropy_weight);
+        }
         let mut step = 1.0;
         for attempt in 0..STEP_HALVINGS {
             for ((potential, previous), direction) in
@@ -200,7 +243,7 @@ impl Ascent {
             {
                 *potential = previous + step * entropy_weight * direction;
             }
-            self.evaluate(problem, entropy_weight);
+            self.evaluate_in(precision, problem, entropy_weight);
             let expected = SUFFICIENT_INCREASE * step * slope * entropy_weight;
             let increase = self.value.value - start_value.value;
             let trial_slope = dot(&self.gradient, &self.direction);
@@ -220,7 +263,27 @@ impl Ascent {
             step *= if shrink.is_finite() { shrink.clamp(0.1, 0.5) } else { 0.1 };
         }
         self.kernel.potential.copy_from_slice(&self.previous);
-        self.evaluate(problem, entropy_weight);
+        self.evaluate_in(precision, problem, entropy_weight);
         false
     }
+}
+
+/// What serves to see a marginal error.
+fn precision_for(error: f64, problem: &Problem<'_>, entropy_weight: f64) -> Precision {
+    let rounding = error_of_single_precision(problem, entropy_weight);
+    if rounding <= (SINGLE_SHARE * error).min(LARGEST_SINGLE_ERROR) {
+        Precision::Single
+    } else {
+        Precision::Double
+    }
+}
+
+/// The marginal error of groups in single precision: their exponents are about 10, and κ more for the logarithms of their
+/// norms.
+fn error_of_single_precision(problem: &Problem<'_>, entropy_weight: f64) -> f64 {
+    let ratio = problem.regularization_weight / entropy_weight;
+    if ratio < SMALLEST_SINGLE_RATIO {
+        return f64::INFINITY;
+    }
+    f64::from(f32::EPSILON) * (10.0 + ratio)
 }

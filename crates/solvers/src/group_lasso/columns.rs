@@ -1,7 +1,7 @@
 //! Some neighbouring columns of the plan: each is found from the source potentials alone, so that parts of the plan can
 //! be evaluated side by side. How many parts there are depends on the problem only, and so do the digits of the result.
 
-use super::group::{Batch, FLOOR, Groups, LANES, Lanes, Ratio, solve_groups};
+use super::group::{Batch, GroupReal, Groups, Ratio};
 use super::kernel::DualValue;
 use super::loops::scaled_slacks;
 use super::problem::Problem;
@@ -11,6 +11,14 @@ use crate::loops::accumulate_and_scale;
 /// Groups with less than exp(-42) of the mass of a column cannot change a marginal in the digits of f64.
 const NEGLIGIBLE_EXPONENT: f64 = 42.0;
 
+/// In which groups are solved; everything else is in double precision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Precision {
+    Single,
+    #[default]
+    Double,
+}
+
 /// What all columns of an evaluation share.
 pub(super) struct Setting<'a, 'p> {
     pub(super) problem: &'a Problem<'p>,
@@ -18,6 +26,7 @@ pub(super) struct Setting<'a, 'p> {
     pub(super) potential: &'a [f64],
     pub(super) entropy_weight: f64,
     pub(super) ratio: Ratio,
+    pub(super) precision: Precision,
     /// κ, relative to that of the evaluation before.
     pub(super) guess_scale: f64,
     /// Of ρ − max z, by class.
@@ -57,7 +66,8 @@ pub(super) struct ColumnMemory {
     leaders: Vec<usize>,
     references: Vec<f64>,
     groups: Vec<Group>,
-    batch: BatchMemory,
+    single: BatchMemory<f32, 16>,
+    double: BatchMemory<f64, 8>,
     /// What the columns add to the source marginal, to the value of the dual, and to the entries with mass.
     pub(super) marginal: Vec<f64>,
     pub(super) value: DualValue,
@@ -65,10 +75,18 @@ pub(super) struct ColumnMemory {
 }
 
 #[derive(Default)]
-struct BatchMemory {
-    entries: Vec<Lanes>,
-    logarithms: Vec<Lanes>,
-    omegas: Vec<Lanes>,
+struct BatchMemory<T, const LANES: usize> {
+    entries: Vec<[T; LANES]>,
+    logarithms: Vec<[T; LANES]>,
+    omegas: Vec<[T; LANES]>,
+}
+
+impl<T: GroupReal<LANES>, const LANES: usize> BatchMemory<T, LANES> {
+    fn resize(&mut self, size: usize) {
+        for lanes in [&mut self.entries, &mut self.logarithms, &mut self.omegas] {
+            lanes.resize(size, [T::ZERO; LANES]);
+        }
+    }
 }
 
 impl ColumnMemory {
@@ -83,10 +101,8 @@ impl ColumnMemory {
         self.leaders.resize(columns, 0);
         self.references.resize(columns, 0.0);
         self.marginal.resize(sources, 0.0);
-        let BatchMemory { entries, logarithms, omegas } = &mut self.batch;
-        for lanes in [entries, logarithms, omegas] {
-            lanes.resize(largest, [0.0; LANES]);
-        }
+        self.single.resize(largest);
+        self.double.resize(largest);
     }
 
     /// A multiple of the direction γ/‖γ‖ of a group that has no mass. One that was left out before it was solved is
@@ -195,40 +211,67 @@ impl Columns<'_> {
         self.memory.groups = groups;
     }
 
-    /// Solves groups, those of a size one after the other: `values` becomes p and `norms` ρ.
+    /// Solves groups: `values` becomes p and `norms` ρ.
     fn solve(&mut self, setting: &Setting<'_, '_>, groups: &[Group]) {
+        match setting.precision {
+            Precision::Single => {
+                let mut batch = std::mem::take(&mut self.memory.single);
+                self.solve_in(setting, groups, &mut batch);
+                self.memory.single = batch;
+            }
+            Precision::Double => {
+                let mut batch = std::mem::take(&mut self.memory.double);
+                self.solve_in(setting, groups, &mut batch);
+                self.memory.double = batch;
+            }
+        }
+    }
+
+    /// Those of a size one after the other.
+    fn solve_in<T: GroupReal<LANES>, const LANES: usize>(
+        &mut self,
+        setting: &Setting<'_, '_>,
+        groups: &[Group],
+        batch: &mut BatchMemory<T, LANES>,
+    ) {
         let size = |group: &Group| setting.problem.class(group.class).len();
         for alike in groups.chunk_by(|left, right| size(left) == size(right)) {
-            for batch in alike.chunks(LANES) {
-                self.solve_batch(setting, batch);
+            for groups in alike.chunks(LANES) {
+                self.solve_batch(setting, groups, batch);
             }
         }
     }
 
     /// Solves a few groups of one size side by side.
-    fn solve_batch(&mut self, setting: &Setting<'_, '_>, groups: &[Group]) {
+    fn solve_batch<T: GroupReal<LANES>, const LANES: usize>(
+        &mut self,
+        setting: &Setting<'_, '_>,
+        groups: &[Group],
+        batch: &mut BatchMemory<T, LANES>,
+    ) {
         let Setting { problem, ratio, guess_scale, bounds, .. } = *setting;
         let classes = problem.classes();
         let place = |group: Group| problem.place(group.column, group.class);
         let index = |group: Group| group.column * classes + group.class;
         let size = problem.class(groups[0].class).len();
         let memory = &mut *self.memory;
-        let BatchMemory { entries, logarithms, omegas } = &mut memory.batch;
+        let BatchMemory { entries, logarithms, omegas } = batch;
         let (entries, logarithms) = (&mut entries[..size], &mut logarithms[..size]);
-        let mut guesses = [0.0; LANES];
+        let mut guesses = [T::ZERO; LANES];
         // ω = κp moves too far with κ.
         let mut is_warm = guess_scale == 1.0;
         for (lane, guess) in guesses.iter_mut().enumerate() {
             // Lanes without a group repeat the last one.
             let group = groups[lane.min(groups.len() - 1)];
             let largest = memory.maxima[index(group)];
-            *guess = guess_scale * memory.offsets[index(group)];
-            is_warm &= !guess.is_nan();
+            let offset = memory.offsets[index(group)];
+            *guess = T::of(guess_scale * offset);
+            is_warm &= !offset.is_nan();
             for (entry, &z) in entries.iter_mut().zip(&self.values[place(group)]) {
-                entry[lane] = (z - largest).max(FLOOR);
+                entry[lane] = T::of((z - largest).max(T::FLOOR));
             }
             for (lanes, &known) in logarithms.iter_mut().zip(&memory.logarithms[place(group)]) {
-                lanes[lane] = f64::from(known);
+                lanes[lane] = T::of(f64::from(known));
             }
         }
         let batch = Batch {
@@ -238,17 +281,17 @@ impl Columns<'_> {
             guesses,
             is_warm,
         };
-        let Groups { offsets, sums } = solve_groups(batch, ratio, bounds[groups[0].class]);
+        let Groups { offsets, sums } = T::solve_groups(batch, ratio, bounds[groups[0].class]);
         for (lane, &group) in groups.iter().enumerate() {
-            memory.offsets[index(group)] = offsets[lane];
-            self.norms[index(group)] = memory.maxima[index(group)] + offsets[lane];
+            memory.offsets[index(group)] = offsets[lane].to_f64();
+            self.norms[index(group)] = memory.maxima[index(group)] + offsets[lane].to_f64();
             memory.sums[index(group)] = sums[lane];
             for (value, entry) in self.values[place(group)].iter_mut().zip(&*entries) {
-                *value = entry[lane];
+                *value = entry[lane].to_f64();
             }
             #[allow(clippy::cast_possible_truncation, reason = "a start of the next evaluation")]
             for (known, lanes) in memory.logarithms[place(group)].iter_mut().zip(&*logarithms) {
-                *known = lanes[lane] as f32;
+                *known = lanes[lane].to_f64() as f32;
             }
         }
     }

@@ -3,6 +3,7 @@
 use ndarray::Array2;
 
 use super::GroupLassoProblem;
+use super::columns::Precision;
 use super::curvature::Curvature;
 use super::kernel::Kernel;
 use super::problem::Problem;
@@ -44,7 +45,7 @@ fn at(
     for ((value, start), direction) in kernel.potential.iter_mut().zip(potential).zip(direction) {
         *value = start + step * direction;
     }
-    let value = kernel.evaluate(problem, lambda).value;
+    let value = kernel.evaluate(problem, lambda, Precision::Double).value;
     (kernel, value)
 }
 

@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::columns::{ColumnMemory, Columns, Setting};
+use super::columns::{ColumnMemory, Columns, Precision, Setting};
 use super::group::Ratio;
 use super::loops::{logarithms, responses};
 use super::problem::Problem;
@@ -80,7 +80,12 @@ impl Kernel {
     }
 
     /// Recomputes everything at `potential`.
-    pub(super) fn evaluate(&mut self, problem: &Problem<'_>, entropy_weight: f64) -> DualValue {
+    pub(super) fn evaluate(
+        &mut self,
+        problem: &Problem<'_>,
+        entropy_weight: f64,
+        precision: Precision,
+    ) -> DualValue {
         let ratio = Ratio::new(entropy_weight, problem.regularization_weight);
         // Offsets are about proportional to κ.
         let guess_scale = ratio.kappa / std::mem::replace(&mut self.kappa, ratio.kappa);
@@ -90,7 +95,8 @@ impl Kernel {
         let (width, classes) = (problem.sources.len(), problem.classes());
         let (columns, bounds) = (self.columns_of_a_part, &self.bounds);
         let potential = &self.potential;
-        let setting = Setting { problem, potential, entropy_weight, ratio, guess_scale, bounds };
+        let setting =
+            Setting { problem, potential, entropy_weight, ratio, precision, guess_scale, bounds };
         self.parts
             .par_iter_mut()
             .zip(self.target_potential.par_chunks_mut(columns))

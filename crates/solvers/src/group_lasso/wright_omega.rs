@@ -2,54 +2,59 @@
 //! A rational guess below x = 1 and an asymptotic one above it, then steps of the inverse series of y + eʸ to the fourth
 //! power, in which the only division is by 1 + ω. The function is that of Corless and Jeffrey (The Wright ω function, 2002).
 
-use crate::elementary::{exp_one, ln_one, multiply_add};
+use crate::real::Real;
 
 /// The logarithm of ω(x) to a tenth; x itself wherever eˣ is below the normal range.
 #[inline(always)]
-pub(super) fn rough_logarithm<const FUSED: bool>(x: f64) -> f64 {
-    let below = if x < 1.0 { x } else { 1.0 };
-    let above = if x > 1.0 { x } else { 1.0 };
+pub(super) fn rough_logarithm<T: Real, const FUSED: bool>(x: T) -> T {
+    let one = T::ONE;
+    let polynomial = |t: T, [second, first, constant]: [f64; 3]| {
+        let inner = T::of(second).multiply_add::<FUSED>(t, T::of(first));
+        t.multiply_add::<FUSED>(inner, T::of(constant))
+    };
+    let below = if x < one { x } else { one };
+    let above = if x > one { x } else { one };
     // Lambert's W at eˣ, as a Padé approximant.
-    let t = exp_one::<FUSED>(below);
-    let numerator = multiply_add::<FUSED>(t, multiply_add::<FUSED>(17.0, t, 114.0), 60.0);
-    let denominator = multiply_add::<FUSED>(t, multiply_add::<FUSED>(101.0, t, 174.0), 60.0);
-    let logarithm = ln_one::<FUSED>(above);
+    let t = below.exp_one::<FUSED>();
+    let numerator = polynomial(t, [17.0, 114.0, 60.0]);
+    let denominator = polynomial(t, [101.0, 174.0, 60.0]);
+    let logarithm = above.ln_one::<FUSED>();
     let asymptotic = logarithm - logarithm / above;
-    if x < 1.0 { x - t * numerator / denominator } else { asymptotic }
+    if x < one { x - t * numerator / denominator } else { asymptotic }
 }
 
 /// What one step makes of a logarithm of ω.
-pub(super) struct Refined {
-    pub(super) logarithm: f64,
-    pub(super) omega: f64,
+pub(super) struct Refined<T> {
+    pub(super) logarithm: T,
+    pub(super) omega: T,
     /// 1/(1 + ω), roughly.
-    pub(super) response: f64,
+    pub(super) response: T,
     /// The first-order change of the logarithm: what remains afterwards is about its fifth power.
-    pub(super) step: f64,
+    pub(super) step: T,
 }
 
 /// One step towards ω(x) from an approximate logarithm of it.
 #[inline(always)]
-pub(super) fn refine<const FUSED: bool>(x: f64, logarithm: f64) -> Refined {
-    let omega = exp_one::<FUSED>(logarithm);
-    let response = 1.0 / (1.0 + omega);
+pub(super) fn refine<T: Real, const FUSED: bool>(x: T, logarithm: T) -> Refined<T> {
+    let fused = |a: T, b: T, c: T| a.multiply_add::<FUSED>(b, c);
+    let omega = logarithm.exp_one::<FUSED>();
+    let response = T::ONE / (T::ONE + omega);
     let step = (x - logarithm - omega) * response;
     // δ + q (e^δ − 1 − δ) = step, solved for δ as a series in the step.
     let q = omega * response;
-    let fourth =
-        q * multiply_add::<FUSED>(q, multiply_add::<FUSED>(-5.0 / 8.0, q, 5.0 / 12.0), -1.0 / 24.0);
-    let third = q * multiply_add::<FUSED>(0.5, q, -1.0 / 6.0);
-    let tail = multiply_add::<FUSED>(multiply_add::<FUSED>(fourth, step, third), step, -0.5 * q);
-    let change = multiply_add::<FUSED>(tail * step, step, step);
+    let fourth = q * fused(q, fused(T::of(-5.0 / 8.0), q, T::of(5.0 / 12.0)), T::of(-1.0 / 24.0));
+    let third = q * fused(T::of(0.5), q, T::of(-1.0 / 6.0));
+    let tail = fused(fused(fourth, step, third), step, T::of(-0.5) * q);
+    let change = fused(tail * step, step, step);
     // e^δ − 1.
-    let series = multiply_add::<FUSED>(change, 1.0 / 24.0, 1.0 / 6.0);
-    let series = multiply_add::<FUSED>(change, multiply_add::<FUSED>(change, series, 0.5), 1.0);
+    let series = fused(change, T::of(1.0 / 24.0), T::of(1.0 / 6.0));
+    let series = fused(change, fused(change, series, T::of(0.5)), T::ONE);
     let growth = change * series;
     let shrink = q * growth;
     Refined {
         logarithm: logarithm + change,
-        omega: multiply_add::<FUSED>(omega, growth, omega),
-        response: response * multiply_add::<FUSED>(shrink, shrink - 1.0, 1.0),
+        omega: fused(omega, growth, omega),
+        response: response * fused(shrink, shrink - T::ONE, T::ONE),
         step,
     }
 }
@@ -89,10 +94,10 @@ mod tests {
 
     /// ω(x) after three steps from the rough guess.
     fn wright_omega<const FUSED: bool>(x: f64) -> f64 {
-        let start = rough_logarithm::<FUSED>(x);
-        let once = refine::<FUSED>(x, start).logarithm;
-        let twice = refine::<FUSED>(x, once).logarithm;
-        refine::<FUSED>(x, twice).omega
+        let start = rough_logarithm::<f64, FUSED>(x);
+        let once = refine::<f64, FUSED>(x, start).logarithm;
+        let twice = refine::<f64, FUSED>(x, once).logarithm;
+        refine::<f64, FUSED>(x, twice).omega
     }
 
     #[test]
@@ -127,7 +132,7 @@ mod tests {
         for x in [-30.0, -3.0, 0.0, 0.9, 1.1, 4.0, 300.0] {
             let exact = wright_omega::<true>(x).ln();
             for distance in [-0.4, -0.1, 1e-3, 0.1, 0.4] {
-                let refined = refine::<true>(x, exact + distance);
+                let refined = refine::<f64, true>(x, exact + distance);
                 let size = refined.step.abs().max(f64::abs(distance));
                 let error = (refined.omega.ln() - exact).abs();
                 assert!(

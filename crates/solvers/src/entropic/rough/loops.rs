@@ -4,42 +4,12 @@
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
+use crate::single::{exp_one, multiply_add};
+
 pub(super) const LANES: usize = 16;
 
 /// Of what pads a row of exponents: nothing is added to any sum.
 const PADDING: f32 = -1e3;
-/// exp of less counts as nothing: beside the largest of a row it is, and products with it would be subnormal numbers, which
-/// take processors many times as long.
-const SMALLEST_EXPONENT: f32 = -40.0;
-/// 1.5 · 2^23: adding it rounds to an integer and leaves that integer in the low bits.
-const ROUNDER: f32 = 12_582_912.0;
-/// ln 2 cut after 10 bits, so that its product with an exponent is exact.
-const LN2_HIGH: f32 = 0.693_359_4;
-const LN2_LOW: f32 = -2.121_944_4e-4;
-/// Taylor's, from 1/6! down to 1/2!: 1.2e-7 where ln 2 / 2 is the largest argument.
-const TAYLOR: [f32; 5] = [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5];
-
-#[inline(always)]
-fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
-    if FUSED { a.mul_add(b, c) } else { a * b + c }
-}
-
-/// exp(x) for x ≤ 0 to a few units of 1e-7; below −40 nothing.
-#[inline(always)]
-fn exp_one<const FUSED: bool>(x: f32) -> f32 {
-    let rounded = multiply_add::<FUSED>(x, std::f32::consts::LOG2_E, ROUNDER);
-    let exponent = rounded - ROUNDER;
-    let high = multiply_add::<FUSED>(-exponent, LN2_HIGH, x);
-    let rest = multiply_add::<FUSED>(-exponent, LN2_LOW, high);
-    let mut sum = TAYLOR[0];
-    for &coefficient in &TAYLOR[1..] {
-        sum = multiply_add::<FUSED>(sum, rest, coefficient);
-    }
-    let sum = multiply_add::<FUSED>(sum * rest, rest, rest) + 1.0;
-    let result = sum * f32::from_bits(rounded.to_bits().wrapping_add(127) << 23);
-    if x > SMALLEST_EXPONENT { result } else { 0.0 }
-}
-
 /// The largest `potential − cost`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn largest_slack(costs: &[f64], potential: &[f64]) -> f64 {
