@@ -188,13 +188,13 @@ fn solve<T: GroupReal<LANES>, const LANES: usize, const FUSED: bool>(
             let excess = t * (norm - kappa) + (norm / kappa).ln_one::<FUSED>();
             let step = excess * square / ((t * norm + one) * slopes[lane]);
             let is_exact = farthest[lane] <= exact_after;
-            let is_beyond_doubt = is_exact | (step.abs() > doubt);
-            low[lane] = if is_beyond_doubt & (excess > zero) { offset } else { low[lane] };
-            high[lane] = if is_beyond_doubt & (excess <= zero) { offset } else { high[lane] };
+            let is_beyond_doubt = is_exact || step.abs() > doubt;
+            low[lane] = if is_beyond_doubt && excess > zero { offset } else { low[lane] };
+            high[lane] = if is_beyond_doubt && excess <= zero { offset } else { high[lane] };
             let excess_of_step = step.abs() - rounding * offset.abs();
             remaining[lane] = if is_exact { excess_of_step } else { T::INFINITY };
             let next = offset + step;
-            let is_inside = (next >= low[lane]) & (next <= high[lane]);
+            let is_inside = next >= low[lane] && next <= high[lane];
             moved[lane] = if is_inside { next } else { half * (low[lane] + high[lane]) };
             steps[lane] = step;
             moves[lane] = (moved[lane] - offset).abs();
