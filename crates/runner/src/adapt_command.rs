@@ -23,6 +23,7 @@ use solvers::semi_supervised::forbid_crossing_labels;
 
 use crate::adapt_output;
 use crate::cli::{AdaptArguments, AdaptMethod};
+use crate::memory;
 use crate::say_line;
 use crate::unit::accuracy;
 
@@ -72,6 +73,7 @@ struct Transport {
 /// Adapts a source to a target, writes what was asked for and prints the report. On a thread of the pool: from outside,
 /// each part of a solve would change threads twice.
 pub fn run(arguments: &AdaptArguments) -> Result<()> {
+    memory::share_one_heap();
     rayon::scope(|_| adapt(arguments))
 }
 

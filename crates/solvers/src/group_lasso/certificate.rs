@@ -4,19 +4,35 @@
 //! γ/‖γ‖. With the directions that the kernel found, D = a·u + b·v + λ (1 − Σ exp((s − η w)/λ)) is a value that no
 //! plan's objective is below, and nearly that of the dual at the same potentials.
 
+use std::ops::Range;
+
 use super::kernel::Kernel;
 use super::problem::Problem;
 use crate::elementary::exp_shifted;
 use crate::loops::dot;
+use crate::parts::map_rows;
 
 /// The bound D at the potentials and the directions of a kernel.
 pub(super) fn lower_bound(kernel: &Kernel, problem: &Problem<'_>, entropy_weight: f64) -> f64 {
+    let size = (problem.targets.len(), problem.sources.len());
+    let of_targets = map_rows(size, |targets| terms_of(targets, kernel, problem, entropy_weight));
+    let of_sources = dot(&kernel.potential, &problem.source_mass);
+    entropy_weight + of_sources + of_targets.iter().sum::<f64>()
+}
+
+/// What some targets add to the bound.
+fn terms_of(
+    targets: Range<usize>,
+    kernel: &Kernel,
+    problem: &Problem<'_>,
+    entropy_weight: f64,
+) -> f64 {
     let (width, classes) = (problem.sources.len(), problem.classes());
     let ratio = problem.regularization_weight / entropy_weight;
     let mut exponents = vec![0.0; width];
     let mut direction = vec![0.0; width];
-    let mut bound = entropy_weight + dot(&kernel.potential, &problem.source_mass);
-    problem.visit_costs(0..problem.targets.len(), |target, costs| {
+    let mut terms = 0.0;
+    problem.visit_costs(targets, |target, costs| {
         let (potential, mass) = (kernel.target_potential[target], problem.target_mass[target]);
         for ((exponent, cost), source) in exponents.iter_mut().zip(costs).zip(&kernel.potential) {
             *exponent = (source - cost + potential) / entropy_weight;
@@ -31,9 +47,9 @@ pub(super) fn lower_bound(kernel: &Kernel, problem: &Problem<'_>, entropy_weight
             }
         }
         let sum = exp_shifted(&mut exponents, 0.0, 1.0);
-        bound += mass * potential - entropy_weight * sum;
+        terms += mass * potential - entropy_weight * sum;
     });
-    bound
+    terms
 }
 
 #[cfg(test)]

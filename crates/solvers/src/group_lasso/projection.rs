@@ -11,6 +11,7 @@ use crate::Regularizer;
 use crate::elementary::cost_and_negentropy;
 use crate::entropic::Potentials;
 use crate::gcg::Objective;
+use crate::parts::map_rows;
 use crate::regularizers::GroupLasso;
 use crate::remainder::Remainder;
 use crate::rows::entries;
@@ -90,12 +91,18 @@ pub(super) fn objective(
     problem: &Problem<'_>,
     entropy_weight: f64,
 ) -> Objective {
-    let (mut transport, mut negentropy) = (0.0, 0.0);
-    for (masses, costs) in plan.rows().into_iter().zip(problem.cost.rows()) {
-        let sums = cost_and_negentropy(&entries(masses), &entries(costs));
-        transport += sums.0;
-        negentropy += sums.1;
-    }
+    let parts = map_rows(plan.dim(), |rows| {
+        let (mut transport, mut negentropy) = (0.0, 0.0);
+        for row in rows {
+            let sums =
+                cost_and_negentropy(&entries(plan.row(row)), &entries(problem.cost.row(row)));
+            transport += sums.0;
+            negentropy += sums.1;
+        }
+        (transport, negentropy)
+    });
+    let transport = parts.iter().map(|part| part.0).sum();
+    let negentropy = parts.iter().map(|part| part.1).sum::<f64>();
     Objective {
         transport,
         entropy: entropy_weight * negentropy,

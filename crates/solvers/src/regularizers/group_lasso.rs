@@ -2,9 +2,11 @@
 //! from one class only.
 
 use ndarray::{Array1, Array2, ArrayView2, Zip};
+use rayon::prelude::*;
 
 use super::{check_rows, rows_by_class};
 use crate::error::Result;
+use crate::parts::groups_of_a_part;
 use crate::regularizer::{Regularizer, SegmentSlope};
 
 /// ℓ₁-ℓ₂ over the classes of the source samples.
@@ -32,14 +34,16 @@ impl GroupLasso {
 
 impl Regularizer for GroupLasso {
     fn value(&self, plan: ArrayView2<'_, f64>) -> f64 {
-        let mut norms = Array1::zeros(plan.ncols());
-        self.classes
-            .iter()
-            .map(|class| {
-                Self::norms(plan, class, &mut norms);
+        let of_a_part = groups_of_a_part(self.classes.len(), plan.dim());
+        let of_classes = self.classes.par_iter().with_min_len(of_a_part).map_init(
+            || Array1::zeros(plan.ncols()),
+            |norms, class| {
+                Self::norms(plan, class, norms);
                 norms.sum()
-            })
-            .sum()
+            },
+        );
+        // In their order, whatever the threads.
+        of_classes.collect::<Vec<f64>>().iter().sum()
     }
 
     fn check_shape(&self, (rows, _): (usize, usize)) -> Result<()> {
