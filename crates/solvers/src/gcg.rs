@@ -6,13 +6,17 @@
 //! τ KL(γ | γᵏ), which keeps it entropic (with weight λ + τ and cost C + η∇Ω_c − τ ln γᵏ). The line search
 //! tells τ: a step of α says that the objective curves 1/α times as much as its model. τ = 0 is the
 //! algorithm as printed, which is what a well-conditioned or concave Ω_c runs with. A quadratic Ω_c is
-//! accelerated. Group lasso and ℓp-ℓ1 have faster solvers of their own: [`crate::group_lasso`], [`crate::lp_l1`].
+//! accelerated, or solved by Newton's method where it is one of few dimensions. Group lasso and ℓp-ℓ1 have faster solvers of their own: [`crate::group_lasso`], [`crate::lp_l1`].
 
 mod accelerated;
 mod average;
 mod iteration;
 mod line_search;
+mod moved;
+mod newton;
 mod path;
+mod response;
+mod sides;
 mod sinkhorn;
 mod terms;
 
@@ -25,6 +29,7 @@ use crate::marginals::masses_of;
 use crate::regularizer::Regularizer;
 use crate::stop::Stop;
 use iteration::State;
+use moved::Start;
 
 pub use path::QuadraticPath;
 
@@ -106,6 +111,8 @@ pub struct GcgSolution {
     pub marginal_error: f64,
     /// How much a quadratic Ω_c was last seen to curve relative to KL, from which a neighbour starts.
     pub curvature: f64,
+    /// Ȳ, at which an Ω_c of moved samples was last linearized, from which a neighbour starts.
+    linearized_at: Option<sides::Sides>,
     /// Objective, gap, damping and step over the iterations.
     pub history: Vec<GcgStep>,
 }
@@ -149,6 +156,16 @@ pub fn solve_gcg(
         target_mass: &target_mass,
         ..*problem
     };
+    if start.is_none()
+        && let Some(form) = problem.regularizer.moved_samples()
+    {
+        let start = Start::far_away(problem, &*form, workspace, options)?;
+        if let Some(solution) =
+            moved::solve(problem, &*form, start, f64::NEG_INFINITY, workspace, options)?
+        {
+            return Ok(solution);
+        }
+    }
     let (state, curvature) = if let Some(start) = start {
         check_cost(problem.cost)?;
         check_length("the rows of start", start.plan.nrows(), "cost", problem.cost.nrows())?;

@@ -5,6 +5,7 @@
 //! a digit. A call from outside the pool pays for changing threads: `rayon::scope(|_| …)` around it does so once.
 
 mod checks;
+mod cholesky;
 pub mod cost;
 mod elementary;
 pub mod entropic;
@@ -29,5 +30,5 @@ mod single;
 mod stop;
 
 pub use error::{Error, Result};
-pub use regularizer::{Regularizer, SegmentSlope, WeightedSum};
+pub use regularizer::{MovedSamples, Regularizer, SegmentSlope, WeightedSum};
 pub use stop::Stop;

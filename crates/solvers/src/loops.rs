@@ -141,6 +141,34 @@ pub fn add(left: &[f64], right: &[f64], sums: &mut [f64]) {
     }
 }
 
+/// `row *= by`, and returns the sum of the products.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub fn multiply_and_sum(row: &mut [f64], by: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (row, row_rest) = row.as_chunks_mut::<LANES>();
+    let (by, by_rest) = by.as_chunks::<LANES>();
+    for (values, by) in row.iter_mut().zip(by) {
+        for lane in 0..LANES {
+            values[lane] *= by[lane];
+            sums[lane] += values[lane];
+        }
+    }
+    let mut sum: f64 = sums.iter().sum();
+    for (value, by) in row_rest.iter_mut().zip(by_rest) {
+        *value *= by;
+        sum += *value;
+    }
+    sum
+}
+
+/// `values -= masses · (shift + shifts)`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub fn subtract_products(values: &mut [f64], masses: &[f64], shift: f64, shifts: &[f64]) {
+    for ((value, mass), more) in values.iter_mut().zip(masses).zip(shifts) {
+        *value -= mass * (shift + more);
+    }
+}
+
 /// `slacks = potential - costs`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub fn write_slacks(costs: &[f64], potential: &[f64], slacks: &mut [f64]) {
@@ -209,6 +237,10 @@ mod tests {
             let [first, second] = change_dots(&a, &b, (&c, &d));
             assert!(is_near(first, product(&change, &c)), "{length}");
             assert!(is_near(second, product(&change, &d)), "{length}");
+            let mut products = a.clone();
+            let sum = multiply_and_sum(&mut products, &b);
+            assert!(is_near(sum, product(&a, &b)), "{length}");
+            assert!(products.iter().zip(a.iter().zip(&b)).all(|(found, (a, b))| *found == a * b));
             let four = [&a[..], &b, &c, &d].concat();
             let products = dot_four(&four, &b);
             for (found, row) in products.iter().zip([&a, &b, &c, &d]) {

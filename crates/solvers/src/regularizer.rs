@@ -54,6 +54,21 @@ pub trait Regularizer {
     fn is_quadratic(&self) -> bool {
         false
     }
+
+    /// Ω as a form of the moved samples, if it is one and they have so few dimensions that it is the cheaper way. Only
+    /// a quadratic Ω is.
+    fn moved_samples(&self) -> Option<Box<dyn MovedSamples + '_>> {
+        None
+    }
+}
+
+/// Ω(γ) = ½⟨Y, MY⟩ for the moved samples Y = (γ X_t, γᵀ X_s), with M symmetric and positive semi-definite.
+pub trait MovedSamples {
+    /// X_t and X_s.
+    fn destinations(&self) -> [ArrayView2<'_, f64>; 2];
+
+    /// MY, of which ∇Ω is (MY)₁ X_tᵀ + X_s (MY)₂ᵀ.
+    fn slopes(&self, moved: &[Array2<f64>; 2]) -> [Array2<f64>; 2];
 }
 
 /// η₁Ω₁ + η₂Ω₂ + …

@@ -2,12 +2,11 @@
 //! H is the Laplacian of a graph on the inner samples: symmetric, non-negative, and zero on
 //! constants. Conjugate gradients serve while they are short, a dense Cholesky factor afterwards.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
-use faer::{MatMut, MatRef, Par};
+use faer::MatRef;
 
 use super::kernel::Kernel;
 use super::sparse_factor::SparseFactor;
+use crate::cholesky::{cholesky, cholesky_solve, complete_laplacian};
 use crate::loops::dot;
 use crate::product::write_upper_gram;
 
@@ -20,7 +19,6 @@ const SPARSE_SWEEPS: usize = 60;
 pub(super) struct Curvature {
     /// Lower triangle, column by column; its Cholesky factor once `is_factored`.
     matrix: Vec<f64>,
-    scratch: Option<MemBuffer>,
     sparse: SparseFactor,
     pub(super) is_factored: bool,
     residual: Vec<f64>,
@@ -33,7 +31,6 @@ impl Curvature {
     pub(super) fn resize(&mut self, inner: usize) {
         if self.residual.len() != inner {
             self.matrix.clear();
-            self.scratch = None;
         }
         for vector in
             [&mut self.residual, &mut self.preconditioned, &mut self.search, &mut self.image]
@@ -177,22 +174,8 @@ impl Curvature {
             // The upper triangle by rows is the lower one by columns.
             write_upper_gram(-1.0, weights, &mut self.matrix);
         }
-        self.complete_laplacian(masses, damping);
-        let scratch = self.scratch.get_or_insert_with(|| {
-            MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(
-                inner,
-                Par::Seq,
-                faer::Spec::default(),
-            ))
-        });
-        self.is_factored = llt::factor::cholesky_in_place(
-            MatMut::from_column_major_slice_mut(&mut self.matrix, inner, inner),
-            llt::factor::LltRegularization::default(),
-            Par::Seq,
-            MemStack::new(scratch),
-            faer::Spec::default(),
-        )
-        .is_ok();
+        complete_laplacian(&mut self.matrix, masses, damping);
+        self.is_factored = cholesky(&mut self.matrix, inner);
         self.is_factored
     }
 
@@ -211,33 +194,11 @@ impl Curvature {
         }
     }
 
-    /// Rows of a Laplacian sum to zero, so its diagonal follows from the rest without the
-    /// cancellation of r - Σ W².
-    fn complete_laplacian(&mut self, masses: &[f64], damping: f64) {
-        let inner = masses.len();
-        let diagonal = &mut self.image;
-        diagonal.fill(0.0);
-        for column in 0..inner {
-            let entries = &mut self.matrix[column * inner..(column + 1) * inner];
-            let mut sum = 0.0;
-            for (entry, below) in entries[column + 1..].iter().zip(&mut diagonal[column + 1..]) {
-                sum -= *entry;
-                *below -= *entry;
-            }
-            entries[column] = diagonal[column] + sum + damping * masses[column];
-        }
-    }
-
     /// Solves with the last factor, which may belong to slightly different potentials.
     pub(super) fn solve_directly(&mut self, rhs: &[f64], solution: &mut [f64]) {
         let inner = rhs.len();
         solution.copy_from_slice(rhs);
-        llt::solve::solve_in_place(
-            MatRef::from_column_major_slice(&self.matrix, inner, inner),
-            MatMut::from_column_major_slice_mut(solution, inner, 1),
-            Par::Seq,
-            MemStack::new(&mut []),
-        );
+        cholesky_solve(&self.matrix, solution);
         let mean = solution.iter().sum::<f64>() / inner as f64;
         for x in solution {
             *x -= mean;

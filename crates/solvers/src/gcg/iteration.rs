@@ -275,6 +275,7 @@ impl State {
             stop,
             marginal_error: self.marginal_error,
             curvature: self.curvature,
+            linearized_at: None,
             history: self.history,
         }
     }

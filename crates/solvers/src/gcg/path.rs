@@ -9,6 +9,8 @@
 use ndarray::ArrayView2;
 
 use super::iteration::State;
+use super::moved::{self, Start};
+use super::sides::moved_by;
 use super::terms::inner_product;
 use super::{GcgOptions, GcgProblem, GcgSolution, Objective, solve_gcg};
 use crate::checks::check_weight;
@@ -194,6 +196,18 @@ impl Solved {
         options: &GcgOptions,
     ) -> Result<GcgSolution> {
         let GcgSolution { plan, gradient, potentials, curvature, .. } = &self.solution;
+        if let Some(form) = problem.regularizer.moved_samples() {
+            let moved = self.solution.linearized_at.clone();
+            let start = Start {
+                entropy_weight: self.entropy_weight,
+                moved: moved.unwrap_or_else(|| moved_by(plan.view(), &form.destinations())),
+                potentials: potentials.clone(),
+            };
+            if let Some(solution) = moved::solve(problem, &*form, start, bound, workspace, options)?
+            {
+                return Ok(solution);
+            }
+        }
         let state = State::with_gradient(
             problem,
             (plan.clone(), gradient.clone()),

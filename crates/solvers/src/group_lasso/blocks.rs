@@ -1,13 +1,12 @@
 //! B, the block-diagonal part of the curvature: how the groups of a class respond to its potentials while the target
 //! potentials stand still. One small dense matrix a class, with its Cholesky factor.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::kernel::Kernel;
 use super::problem::Problem;
+use crate::cholesky::{cholesky, cholesky_solve};
 use crate::loops::scale_and_accumulate;
 
 #[derive(Default)]
@@ -114,29 +113,4 @@ impl Blocks {
             }
         }
     }
-}
-
-/// Replaces the lower triangle of a matrix by its Cholesky factor; false when it is not positive definite.
-pub(super) fn cholesky(matrix: &mut [f64], size: usize) -> bool {
-    let scratch =
-        llt::factor::cholesky_in_place_scratch::<f64>(size, Par::Seq, faer::Spec::default());
-    llt::factor::cholesky_in_place(
-        MatMut::from_column_major_slice_mut(matrix, size, size),
-        llt::factor::LltRegularization::default(),
-        Par::Seq,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-        faer::Spec::default(),
-    )
-    .is_ok()
-}
-
-/// Solves with a Cholesky factor, in place.
-pub(super) fn cholesky_solve(factor: &[f64], x: &mut [f64]) {
-    let size = x.len();
-    llt::solve::solve_in_place(
-        MatRef::from_column_major_slice(factor, size, size),
-        MatMut::from_column_major_slice_mut(x, size, 1),
-        Par::Seq,
-        MemStack::new(&mut []),
-    );
 }

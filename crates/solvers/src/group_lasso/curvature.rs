@@ -8,9 +8,10 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par};
 
-use super::blocks::{Blocks, cholesky, cholesky_solve};
+use super::blocks::Blocks;
 use super::kernel::Kernel;
 use super::problem::Problem;
+use crate::cholesky::{cholesky, cholesky_solve};
 use crate::loops::{dot, scale_and_accumulate};
 
 /// Groups are gathered into panels only where fewer than one in this many have mass.

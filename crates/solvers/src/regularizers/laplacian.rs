@@ -12,7 +12,7 @@ use crate::checks::{check_finite, check_length, check_same_width};
 use crate::error::{Error, Result};
 use crate::graph::{NeighbourGraph, centred};
 use crate::product::{gram, product, write_product};
-use crate::regularizer::Regularizer;
+use crate::regularizer::{MovedSamples, Regularizer};
 
 /// One of the two sides: a graph on the samples that move, and the samples they move to.
 #[derive(Debug, Clone)]
@@ -213,6 +213,47 @@ impl Regularizer for Laplacian {
 
     fn is_quadratic(&self) -> bool {
         true
+    }
+
+    fn moved_samples(&self) -> Option<Box<dyn MovedSamples + '_>> {
+        let sides = [Narrow::of(self.source.as_ref()?)?, Narrow::of(self.target.as_ref()?)?];
+        Some(Box::new(sides))
+    }
+}
+
+/// Dimensions up to which the moved samples are the quicker way. On clouds of 400 samples Newton's method on them takes half
+/// of the time with 8 where η/λ is large, as long with 32, and ten times as long with 96.
+const MOST_NARROW_DIMENSIONS: usize = 8;
+
+/// A side whose samples move to others of few dimensions.
+struct Narrow<'a> {
+    half: &'a Half,
+    destination: &'a Array2<f64>,
+}
+
+impl<'a> Narrow<'a> {
+    fn of(half: &'a Half) -> Option<Self> {
+        match &half.destination {
+            Destination::Samples(destination) if destination.ncols() <= MOST_NARROW_DIMENSIONS => {
+                Some(Self { half, destination })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl MovedSamples for [Narrow<'_>; 2] {
+    fn destinations(&self) -> [ArrayView2<'_, f64>; 2] {
+        self.each_ref().map(|side| side.destination.view())
+    }
+
+    /// 2 (1 − α) diag(s) L_s diag(s) Y₁ and 2 α diag(s) L_t diag(s) Y₂.
+    fn slopes(&self, moved: &[Array2<f64>; 2]) -> [Array2<f64>; 2] {
+        let slope = |side: usize| {
+            let Half { weight, graph, scale, .. } = self[side].half;
+            2.0 * *weight * graph.scaled_laplacian_times(scale, moved[side].view())
+        };
+        [slope(0), slope(1)]
     }
 }
 
