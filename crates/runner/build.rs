@@ -40,7 +40,9 @@ const SOURCES: [(&str, &[&str]); 3] = [
 ];
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Of this run: clones that share a target folder share the compiled script, too.
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let root = Path::new(&package).join("../..");
     for (variable, sources) in SOURCES {
         let mut files = Vec::new();
         for source in sources {

@@ -1,4 +1,4 @@
-//! Dense Cholesky factors, by the kernels of `faer`.
+//! Dense Cholesky factors, by the kernels of `faer`, and the Laplacians that are factored.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;

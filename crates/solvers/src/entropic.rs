@@ -37,7 +37,7 @@ pub use options::{Options, Potentials, Solution};
 /// Outside this range λ or its reciprocal would overflow in products.
 const ENTROPY_WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
-/// The memory of a solve. Reusing one for paths of problems of the same size allocates only the results; the plan of a
+/// The memory of a solve. Reusing one for paths of problems of the same size allocates little but the results; the plan of a
 /// single solve takes the largest part of it along.
 #[derive(Default)]
 pub struct Workspace {

@@ -6,7 +6,8 @@
 //! τ KL(γ | γᵏ), which keeps it entropic (with weight λ + τ and cost C + η∇Ω_c − τ ln γᵏ). The line search
 //! tells τ: a step of α says that the objective curves 1/α times as much as its model. τ = 0 is the
 //! algorithm as printed, which is what a well-conditioned or concave Ω_c runs with. A quadratic Ω_c is
-//! accelerated, or solved by Newton's method where it is one of few dimensions. Group lasso and ℓp-ℓ1 have faster solvers of their own: [`crate::group_lasso`], [`crate::lp_l1`].
+//! accelerated, or minimized by Newton's method in the moved samples where these have few dimensions. Group lasso and
+//! ℓp-ℓ1 have faster solvers of their own: [`crate::group_lasso`], [`crate::lp_l1`].
 
 mod accelerated;
 mod average;
@@ -103,17 +104,17 @@ pub struct GcgSolution {
     /// By how much, at most, the objective exceeds the least one, if Ω_c is convex; a measure of
     /// stationarity otherwise.
     pub duality_gap: f64,
-    /// Directions taken.
+    /// Directions taken, or steps of Newton's method at all λ.
     pub iterations: usize,
     /// Why the iteration ended.
     pub stop: Stop,
     /// The largest marginal error of an entropic problem before its projection.
     pub marginal_error: f64,
     /// How much a quadratic Ω_c was last seen to curve relative to KL, from which a neighbour starts.
-    pub curvature: f64,
-    /// Ȳ, at which an Ω_c of moved samples was last linearized, from which a neighbour starts.
+    pub curvature: Option<f64>,
+    /// Ȳ, at which an Ω_c of moved samples was last linearized, from which a neighbour on a path starts.
     linearized_at: Option<sides::Sides>,
-    /// Objective, gap, damping and step over the iterations.
+    /// Objective, gap, damping and step over the iterations; of Newton's method, those for the λ itself.
     pub history: Vec<GcgStep>,
 }
 
@@ -156,23 +157,22 @@ pub fn solve_gcg(
         target_mass: &target_mass,
         ..*problem
     };
+    check_cost(problem.cost)?;
     if start.is_none()
-        && let Some(form) = problem.regularizer.moved_samples()
+        && let Some(form) = moved::form(problem)
     {
         let start = Start::far_away(problem, &*form, workspace, options)?;
-        if let Some(solution) =
-            moved::solve(problem, &*form, start, f64::NEG_INFINITY, workspace, options)?
-        {
+        let bound = f64::NEG_INFINITY;
+        if let Some(solution) = moved::solve(problem, &*form, start, bound, workspace, options)? {
             return Ok(solution);
         }
     }
     let (state, curvature) = if let Some(start) = start {
-        check_cost(problem.cost)?;
         check_length("the rows of start", start.plan.nrows(), "cost", problem.cost.nrows())?;
         check_length("the columns of start", start.plan.ncols(), "cost", problem.cost.ncols())?;
         let (plan, potentials) = (start.plan.clone(), start.potentials.clone());
         let state = State::at(problem, plan, potentials, problem.entropy_weight);
-        (state, Some(problem.regularization_weight * start.curvature))
+        (state, start.curvature.map(|curvature| problem.regularization_weight * curvature))
     } else {
         let weight = problem.entropy_weight;
         (State::at_entropic_plan(problem, weight, workspace, options)?, None)

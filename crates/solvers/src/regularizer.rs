@@ -55,8 +55,8 @@ pub trait Regularizer {
         false
     }
 
-    /// Ω as a form of the moved samples, if it is one and they have so few dimensions that it is the cheaper way. Only
-    /// a quadratic Ω is.
+    /// Ω as a form of the moved samples, if it is one, which only a quadratic Ω can be. Where they have few features the solver
+    /// looks for them instead of the plan.
     fn moved_samples(&self) -> Option<Box<dyn MovedSamples + '_>> {
         None
     }

@@ -213,6 +213,49 @@ fn a_stiff_quadratic_term_on_raw_costs_converges_along_its_path() {
     }
 }
 
+/// A Laplacian that does not say that it is one of few moved samples, which leaves it to directions of whole plans.
+struct OfPlans(Laplacian);
+
+impl Regularizer for OfPlans {
+    fn value(&self, plan: ArrayView2<'_, f64>) -> f64 {
+        self.0.value(plan)
+    }
+
+    fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>) {
+        self.0.gradient(plan, gradient);
+    }
+
+    fn is_quadratic(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn moved_samples_and_whole_plans_lead_to_the_same_objective() {
+    let (source, target) = (cloud(40, 2, 1), cloud(50, 2, 2));
+    let cost = squared_distances(&source, &target);
+    let of_moved_samples = laplacian(&source, &target);
+    assert!(of_moved_samples.moved_samples().is_some());
+    let of_plans = OfPlans(of_moved_samples.clone());
+    for (lambda, eta) in [(1.0, 1.0), (0.1, 100.0), (0.01, 1.0), (0.01, 100.0)] {
+        let point = format!("λ {lambda}, η {eta}");
+        let options = GcgOptions { relative_gap: 1e-4, ..GcgOptions::default() };
+        let by_newton = solve(&cost, lambda, &of_moved_samples, eta, &options);
+        let by_directions = solve(&cost, lambda, &of_plans, eta, &options);
+        assert_eq!(by_newton.stop, Stop::Converged, "{point}");
+        assert_eq!(by_directions.stop, Stop::Converged, "{point}");
+        assert_marginals(by_newton.plan.view());
+        let difference = by_newton.objective.total() - by_directions.objective.total();
+        assert!(difference <= by_newton.duality_gap, "{point}: {difference}");
+        assert!(-difference <= by_directions.duality_gap, "{point}: {difference}");
+        if eta / lambda >= 1000.0 {
+            // Few steps, where directions of whole plans take many.
+            let [few, many] = [&by_newton, &by_directions].map(|solution| solution.iterations);
+            assert!(4 * few < many, "{point}: {few} and {many}");
+        }
+    }
+}
+
 #[test]
 fn reweighted_classes_move_many_entropy_weights_at_once() {
     // The weights of empty classes are η/(2√ε) ≈ 16η high, a thousand λ.
@@ -260,6 +303,11 @@ fn a_warm_start_ends_at_the_same_objective() {
     broken[[1, 2]] = f64::NAN;
     let refused = restarted(&GcgProblem { cost: broken.view(), ..problem }).unwrap_err();
     assert!(matches!(refused, Error::Cost { row: 1, column: 2, .. }));
+    let far = &cost + 1e150;
+    let laplacian = laplacian(&cloud(24, 3, 1), &cloud(30, 3, 2));
+    let too_far = GcgProblem { cost: far.view(), regularizer: &laplacian, ..problem };
+    let refused = solve_gcg(&too_far, None, &mut Workspace::default(), &options).unwrap_err();
+    assert!(matches!(refused, Error::Cost { row: 0, column: 0, .. }));
     let refused = restarted(&GcgProblem { source_mass: &b, ..problem }).unwrap_err();
     assert!(matches!(refused, Error::Length { name: "source_mass", .. }));
     assert_eq!((cold.stop, warm.stop), (Stop::Converged, Stop::Converged));
@@ -276,7 +324,10 @@ fn forbidden_pairs_stay_empty() {
         }
     }
     let labels = labels(12);
-    for regularizer in [&GroupLasso::new(&labels) as &dyn Regularizer, &LpL1::new(&labels)] {
+    let laplacian = laplacian(&cloud(12, 3, 1), &cloud(16, 3, 2));
+    let regularizers: [&dyn Regularizer; 3] =
+        [&GroupLasso::new(&labels), &LpL1::new(&labels), &laplacian];
+    for regularizer in regularizers {
         let solution = solve(&cost, 0.1, regularizer, 1.0, &GcgOptions::default());
         assert!(solution.objective.total().is_finite());
         for ((place, mass), cost) in solution.plan.indexed_iter().zip(&cost) {

@@ -274,7 +274,7 @@ impl State {
             iterations,
             stop,
             marginal_error: self.marginal_error,
-            curvature: self.curvature,
+            curvature: Some(self.curvature),
             linearized_at: None,
             history: self.history,
         }

@@ -1,7 +1,8 @@
-//! Newton's step for φ (see `moved`): (1 + η/λ · A P Aᵀ M) δ = Y − Ȳ by conjugate gradients in the inner product of M,
-//! in which the operator is symmetric.
+//! Newton's step for φ (see `moved`): (1 + η/λ · A P Aᵀ M) δ = Y − Ȳ, where A takes a plan to its moved samples and P is how
+//! plans respond to costs (see `response`), by conjugate gradients in the inner product of M, in which the operator is
+//! symmetric.
 
-use ndarray::Array1;
+use ndarray::{Array1, Array2};
 
 use super::response::Response;
 use super::sides::{Sides, add_scaled, inner};
@@ -10,6 +11,7 @@ use crate::regularizer::MovedSamples;
 
 /// Of the right-hand side, the residual that is left.
 const ACCURACY: f64 = 0.1;
+/// A step that takes more is good enough as it is.
 const ITERATIONS: usize = 400;
 
 /// δ, and what changes with it.
@@ -41,9 +43,14 @@ pub(super) fn newton_step(
             break;
         }
         let (mut image, potentials) = response.to(&search_slopes, &destinations);
-        image.iter_mut().for_each(|side| *side *= regularization_weight / entropy_weight);
+        for side in &mut image {
+            *side *= regularization_weight / entropy_weight;
+        }
         add_scaled(&mut image, 1.0, &search);
         let length = norm / inner(&search_slopes, &image);
+        if !length.is_finite() {
+            break;
+        }
         add_scaled(&mut step.moved, length, &search);
         add_scaled(&mut step.slopes, length, &search_slopes);
         let length_of_potentials = length * regularization_weight;
@@ -61,13 +68,15 @@ pub(super) fn newton_step(
 
 /// `search = residual + ratio · search`.
 fn turn(search: &mut Sides, ratio: f64, residual: &Sides) {
-    search.iter_mut().for_each(|side| *side *= ratio);
+    for side in search.iter_mut() {
+        *side *= ratio;
+    }
     add_scaled(search, 1.0, residual);
 }
 
 impl Step {
     fn zero(like: &Sides) -> Self {
-        let zeros = || like.each_ref().map(|side| ndarray::Array2::zeros(side.raw_dim()));
+        let zeros = || like.each_ref().map(|side| Array2::zeros(side.raw_dim()));
         let potential = |side: usize| Array1::zeros(like[side].nrows());
         let potentials = Potentials { source: potential(0), target: potential(1) };
         Self { moved: zeros(), slopes: zeros(), potentials }

@@ -196,7 +196,7 @@ impl Solved {
         options: &GcgOptions,
     ) -> Result<GcgSolution> {
         let GcgSolution { plan, gradient, potentials, curvature, .. } = &self.solution;
-        if let Some(form) = problem.regularizer.moved_samples() {
+        if let Some(form) = moved::form(problem) {
             let moved = self.solution.linearized_at.clone();
             let start = Start {
                 entropy_weight: self.entropy_weight,
@@ -214,7 +214,7 @@ impl Solved {
             potentials.clone(),
             problem.entropy_weight,
         );
-        let curvature = problem.regularization_weight * curvature;
-        state.run_accelerated(problem, Some(curvature), bound, workspace, options)
+        let curvature = curvature.map(|curvature| problem.regularization_weight * curvature);
+        state.run_accelerated(problem, curvature, bound, workspace, options)
     }
 }

@@ -39,7 +39,10 @@ impl<'a> Response<'a> {
         let weights = MatRef::from_column_major_slice(scratch.as_slice()?, columns, rows);
         let mut factor = vec![0.0; columns * columns];
         write_upper_gram(-1.0, weights, &mut factor);
-        complete_laplacian(&mut factor, target_mass, DAMPING);
+        // Targets without mass are joined to nothing: the system of each is its own.
+        let damped: Vec<f64> =
+            target_mass.iter().map(|&mass| if mass > 0.0 { mass } else { 1.0 }).collect();
+        complete_laplacian(&mut factor, &damped, DAMPING);
         cholesky(&mut factor, columns).then_some(Self { plan, source_mass, factor, scratch })
     }
 
@@ -118,9 +121,10 @@ mod tests {
         let (source, target) = (spread(9, 2, 0.0), spread(7, 2, 0.5));
         let slopes = [spread(9, 2, 1.0), spread(7, 2, 2.0)];
         let destinations = [target.view(), source.view()];
-        let (mut a, b) = (uniform_mass(9), uniform_mass(7));
-        // A sample without mass has no response.
+        let (mut a, mut b) = (uniform_mass(9), uniform_mass(7));
+        // Samples without mass have no response.
         (a[3], a[4]) = (a[3] + a[4], 0.0);
+        (b[1], b[2]) = (b[1] + b[2], 0.0);
         let (cost, weight) = (spread(9, 7, 0.2), 0.3);
         let options = entropic::Options { tolerance: 1e-13, ..entropic::Options::default() };
         let solve = |step: f64| {
