@@ -69,8 +69,8 @@ impl Start {
         options: &GcgOptions,
     ) -> Result<Self> {
         let costs = problem.cost.iter().filter(|cost| cost.is_finite());
-        let (least, largest) =
-            costs.fold((f64::INFINITY, 0.0_f64), |(a, b), &cost| (a.min(cost), b.max(cost)));
+        let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+        let (least, largest) = costs.fold(nothing, |(a, b), &cost| (a.min(cost), b.max(cost)));
         let entropy_weight = problem.entropy_weight.max(largest - least);
         let entropic = entropic::solve(
             problem.cost,
