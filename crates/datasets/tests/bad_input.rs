@@ -370,7 +370,7 @@ fn a_class_that_only_the_target_has() {
         let labels: Vec<String> = labels.iter().map(ToString::to_string).collect();
         Domain::from_label_names(name, Array2::ones((labels.len(), 1)), &labels).unwrap()
     };
-    let (few, many) = (named("X", &["1", "1", "2", "2"]), named("Z", &["1", "2", "3"]));
+    let (few, many) = (named("X", &["1", "1", "1", "2", "2", "2"]), named("Z", &["1", "2", "3"]));
     let sizes = DrawSizes { source_per_class: 1, labelled_target_per_class: 1 };
     let (source, target) = align_classes(&few, &many);
     assert_says(
@@ -391,9 +391,12 @@ fn a_target_of_which_nothing_is_left_to_label() {
     };
     assert_says(
         &message(2, &[2, 3]),
-        "W: 1 samples beside the 4 that are drawn with labels (labelled_target_per_class) cannot be cut in two halves",
+        "W: no class has two samples beside the 4 that are drawn with labels (labelled_target_per_class), so that",
     );
-    assert_says(&message(0, &[1, 0]), "W: 1 samples cannot be cut in two halves");
+    assert_says(
+        &message(0, &[1, 1]),
+        "W: no class has two samples, so that none can be cut in two",
+    );
 }
 
 #[test]
