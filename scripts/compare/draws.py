@@ -22,8 +22,11 @@ def draw(source, target, pair, trial, source_per_class, seed=1):
     random = random_words(key, SOURCE)
     drawn = [shuffled(np.flatnonzero(labels == label), random)[:source_per_class] for label in np.unique(labels)]
     order = shuffled(np.arange(len(target[0])), random_words(key, HALVES))
-    half = len(order) // 2
-    return np.concatenate(drawn), order[:half], order[half:]
+    # Of each class the first, third, … go to the test.
+    is_test = np.zeros(len(order), dtype=bool)
+    for label in np.unique(target[1]):
+        is_test[np.flatnonzero(target[1][order] == label)[::2]] = True
+    return np.concatenate(drawn), order[~is_test], order[is_test]
 
 
 def name_hash(name):
