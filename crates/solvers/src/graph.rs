@@ -3,7 +3,7 @@
 //! By inner products, not by trees: `linfa-nn`'s need 28 times as long on 1360 samples of 1024 features (1.9 s
 //! against 67 ms); on 300 points of the plane its k-d tree would save 1 ms of 1.5.
 
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
 
 use crate::checks::{check_finite, check_length};
@@ -35,16 +35,15 @@ impl NeighbourGraph {
                 rule: "it is at least 1 and smaller than the number of samples",
             });
         }
-        let mut neighbours = vec![Vec::new(); size];
-        for (sample, products) in gram.rows().into_iter().enumerate() {
-            // Up to ⟨x, x⟩ of the sample itself.
-            let distance = |other: usize| gram[[other, other]] - 2.0 * products[other];
-            let mut others: Vec<usize> = (0..size).filter(|&other| other != sample).collect();
-            let by_distance =
-                |a: &usize, b: &usize| distance(*a).total_cmp(&distance(*b)).then_with(|| a.cmp(b));
-            others.select_nth_unstable_by(count - 1, by_distance);
-            for &other in &others[..count] {
-                neighbours[sample].push(other);
+        let squares = gram.diag().to_vec();
+        let nearest: Vec<Vec<usize>> = (0..size)
+            .into_par_iter()
+            .with_min_len(rows_of_a_part(size, size, 1))
+            .map(|sample| nearest_to(sample, gram.row(sample), &squares, count))
+            .collect();
+        let mut neighbours = nearest.clone();
+        for (sample, others) in nearest.into_iter().enumerate() {
+            for other in others {
                 neighbours[other].push(sample);
             }
         }
@@ -102,6 +101,31 @@ impl NeighbourGraph {
         });
         product
     }
+}
+
+/// The samples at the `count` smallest distances from one, given its inner products with all.
+fn nearest_to(
+    sample: usize,
+    products: ArrayView1<'_, f64>,
+    squares: &[f64],
+    count: usize,
+) -> Vec<usize> {
+    // In order, those with the smaller index first.
+    let mut nearest: Vec<(f64, usize)> = Vec::with_capacity(count + 1);
+    let mut farthest = f64::INFINITY;
+    for (other, (square, product)) in squares.iter().zip(products).enumerate() {
+        // Up to ⟨x, x⟩ of the sample itself.
+        let distance = square - 2.0 * product;
+        if (distance < farthest || nearest.len() < count) && other != sample {
+            let place = nearest.partition_point(|(nearer, _)| *nearer <= distance);
+            nearest.insert(place, (distance, other));
+            nearest.truncate(count);
+            if nearest.len() == count {
+                farthest = nearest[count - 1].0;
+            }
+        }
+    }
+    nearest.into_iter().map(|(_, other)| other).collect()
 }
 
 /// The samples moved to their mean. Distances do not feel the shift, but the digits of inner products do.
