@@ -5,7 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What units of work depend on, by variable, from the workspace's root.
-const SOURCES: [(&str, &[&str]); 3] = [
+const SOURCES: [(&str, &[&str]); 4] = [
+    (
+        "OTDA_DRAWS",
+        &[
+            "crates/datasets/src/domain.rs",
+            "crates/datasets/src/draw.rs",
+            "crates/datasets/src/synthetic.rs",
+            "crates/datasets/src/two_moons.rs",
+        ],
+    ),
     (
         "OTDA_PROTOCOL",
         &[
@@ -13,7 +22,6 @@ const SOURCES: [(&str, &[&str]); 3] = [
             "crates/baselines/src/nearest",
             "crates/baselines/src/nearest.rs",
             "crates/baselines/src/product.rs",
-            "crates/datasets/src",
             "crates/runner/src/config/grid.rs",
             "crates/runner/src/experiment.rs",
             "crates/runner/src/methods/problem.rs",

@@ -2,8 +2,8 @@
 //! samples a class.
 //!
 //! "Then the target domain is equivalently partitioned in a validation and test sets": class by class, the odd
-//! sample for the test. The paper does not say so, but its printed accuracies do: they are means of ten trials over
-//! Σ ⌈n_c / 2⌉ samples, and of no other number near half of the target (the runner's test `paper_halves`).
+//! sample for the test. The paper does not say how, but its printed accuracies do: they are means of ten trials over
+//! Σ ⌈n_c / 2⌉ samples, and for five targets no half of the whole gives them (the runner's test `paper_halves`).
 //!
 //! A draw depends on (seed, pair, trial) alone, so that every method sees the same one and leaving out a
 //! pair changes no other.
@@ -51,7 +51,7 @@ pub struct DrawKey<'a> {
 }
 
 /// What a stream of random numbers is for. Each use has its own, so that asking for labelled target
-/// samples leaves the source draw and the halves as they were.
+/// samples leaves the source draw as it was.
 #[derive(Debug, Clone, Copy)]
 pub enum Purpose {
     /// Choosing source samples.
@@ -113,7 +113,8 @@ pub fn draw(source: &Domain, target: &Domain, sizes: DrawSizes, key: DrawKey<'_>
     let mut order: Vec<usize> = (0..target.samples()).collect();
     order.shuffle(&mut key.stream(Purpose::Halves));
     order.retain(|index| !labelled_target.contains(index));
-    // Of each class the first, third, … go to the test, so that neither half is in the order of classes.
+    // Of each class the first, third, … go to the test. The halves stay in the random order: a solver that breaks ties by
+    // index must not learn labels from it.
     let mut goes_to_test = vec![false; target.class_names().len()];
     let (test, validation): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|&index| {
         let goes_to_test = &mut goes_to_test[target.labels()[index]];

@@ -17,9 +17,6 @@ pub enum Error {
     #[error("{}: cannot read the file: {cause}. Check the path and its permissions.", path.display())]
     Read { path: PathBuf, cause: io::Error },
 
-    #[error("{}: cannot write there: {cause}. Choose another folder with --data DIR.", path.display())]
-    Write { path: PathBuf, cause: io::Error },
-
     #[error("{}: {cause}", path.display())]
     Format { path: PathBuf, cause: FormatError },
 
@@ -62,9 +59,6 @@ pub enum Error {
 
     #[error("data set {set} has no domain {name:?}. It has: {known}.")]
     UnknownDomain { set: String, name: String, known: String },
-
-    #[error(transparent)]
-    Download(#[from] DownloadError),
 
     #[error("{}", missing_files(.0))]
     Missing(Vec<MissingFile>),

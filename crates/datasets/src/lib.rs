@@ -31,8 +31,8 @@ mod two_moons;
 
 pub use blob::blob_id;
 pub use catalogue::{Classes, DataSet, DomainEntry, SETS, Source};
-pub use domain::{Domain, align_classes, check_same_width};
-pub use draw::{Draw, DrawKey, DrawSizes, Purpose, draw};
+pub use domain::{Domain, align_classes};
+pub use draw::{Draw, DrawKey, DrawSizes, draw};
 pub use error::{DownloadError, Error, MissingFile, Result};
 pub use fetch::{Fetcher, Progress};
 pub use library::{Library, OwnDomain, read_features, read_labelled, read_labels};

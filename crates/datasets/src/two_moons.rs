@@ -19,7 +19,7 @@ pub const PAIR_CENTRE: [f64; 2] = [0.5, 0.25];
 /// The most samples that one moon may have.
 const MAX_SAMPLES: usize = 1_000_000;
 
-/// The problem's parameters; the default is the paper's.
+/// The problem's parameters; the default is the paper's, which gives no noise.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TwoMoons {
     /// Source samples in each moon.
@@ -42,7 +42,7 @@ impl Default for TwoMoons {
             source_per_class: 150,
             target_per_class: 150,
             test_samples: 1000,
-            noise: 0.05,
+            noise: 0.0,
             angle: 0.0,
             centre: PAIR_CENTRE,
         }

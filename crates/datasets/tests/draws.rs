@@ -55,7 +55,7 @@ const FIRST_SOURCE: [usize; 8] = [17, 16, 13, 34, 6, 35, 2, 30];
 const FIRST_TEST: [usize; 8] = [194, 265, 0, 364, 357, 160, 269, 243];
 
 #[test]
-fn labelled_target_samples_leave_the_halves_but_change_nothing_else() {
+fn labelled_target_samples_leave_the_halves_and_the_source_as_it_was() {
     let domains = synthetic_benchmark(1).unwrap();
     let plain = drawn(SIZES, key(1, "S1", "S2", 0));
     let sizes = DrawSizes { labelled_target_per_class: 3, ..SIZES };
@@ -88,7 +88,6 @@ fn each_class_is_cut_in_halves_and_its_odd_sample_goes_to_the_test() {
 
 #[test]
 fn halves_are_not_in_the_order_of_classes() {
-    // A solver that breaks ties by index must not learn labels from it.
     let domains = synthetic_benchmark(1).unwrap();
     let draw = drawn(SIZES, key(1, "S1", "S2", 0));
     for half in [draw.validation, draw.test] {
@@ -108,8 +107,7 @@ fn moons_have_the_papers_sizes_and_balance() {
 
 #[test]
 fn without_noise_the_moons_are_half_circles() {
-    let moons =
-        TwoMoons { noise: 0.0, ..TwoMoons::default() }.generate(key(1, "0", "0", 0)).unwrap();
+    let moons = TwoMoons::default().generate(key(1, "0", "0", 0)).unwrap();
     for (point, &moon) in moons.source.features().rows().into_iter().zip(moons.source.labels()) {
         let (centre, side) = if moon == 0 { ([0.0, 0.0], 1.0) } else { ([1.0, 0.5], -1.0) };
         let (x, y) = (point[0] - centre[0], point[1] - centre[1]);
@@ -120,9 +118,8 @@ fn without_noise_the_moons_are_half_circles() {
 
 #[test]
 fn a_half_turn_about_the_centre_swaps_the_moons() {
-    let moons = TwoMoons { noise: 0.0, angle: 180.0, ..TwoMoons::default() }
-        .generate(key(1, "0", "180", 0))
-        .unwrap();
+    let moons =
+        TwoMoons { angle: 180.0, ..TwoMoons::default() }.generate(key(1, "0", "180", 0)).unwrap();
     for (point, &moon) in moons.target.features().rows().into_iter().zip(moons.target.labels()) {
         let other_centre = if moon == 0 { [1.0, 0.5] } else { [0.0, 0.0] };
         let radius = (point[0] - other_centre[0]).hypot(point[1] - other_centre[1]);

@@ -1,6 +1,6 @@
 //! `runner compare A B`: two runs, or two methods, over the same draws.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -45,7 +45,7 @@ impl Side {
     }
 
     /// The test accuracies of a method by draw.
-    fn accuracies(&self, method: &str) -> HashMap<(&str, &str, u64), f64> {
+    fn accuracies(&self, method: &str) -> BTreeMap<(&str, &str, u64), f64> {
         let scored = |record: &'_ Record| match &record.ending {
             Ending::Scored(scores) if record.method == method => Some(scores.test.accuracy),
             _ => None,
@@ -90,6 +90,10 @@ fn check_same_draws(first: &Side, second: &Side) -> Result<()> {
         "the draws differ: the seeds are {} and {}. Run both with the same --seed",
         seeds.0,
         seeds.1
+    );
+    ensure!(
+        first.origin.program.draws == second.origin.program.draws,
+        "the draws differ: the programs that made the two runs draw in different ways. Run both with the same program"
     );
     let blocks = |manifest: &'_ Manifest| {
         manifest.experiment.blocks.clone().into_iter().zip(manifest.checksums.clone())

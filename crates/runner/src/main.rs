@@ -17,6 +17,7 @@ mod layout;
 mod manifest;
 mod memory;
 mod methods;
+mod missing_pairs;
 mod nearest_name;
 mod paper;
 mod progress;

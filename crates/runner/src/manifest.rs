@@ -49,6 +49,7 @@ pub struct Program {
     pub release: String,
     pub revision: String,
     /// Hashes of the sources that results depend on.
+    pub draws: String,
     pub protocol: String,
     pub solvers: String,
     pub baselines: String,
@@ -66,6 +67,7 @@ impl Program {
         Self {
             release: version::RELEASE.to_owned(),
             revision: version::REVISION.to_owned(),
+            draws: version::DRAWS.to_owned(),
             protocol: version::PROTOCOL.to_owned(),
             solvers: version::SOLVERS.to_owned(),
             baselines: version::BASELINES.to_owned(),

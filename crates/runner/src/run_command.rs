@@ -8,9 +8,9 @@ use datasets::{DataRoots, Environment, Fetcher, Library};
 
 use crate::cli::{DataLocation, RunArguments};
 use crate::config::Experiment;
-use crate::experiment::leave_out_missing;
 use crate::journal::Journal;
 use crate::manifest::{Machine, Manifest, Origin, Program, timestamp};
+use crate::missing_pairs::leave_out_missing;
 use crate::progress::{DownloadBars, duration};
 use crate::report;
 use crate::results_folder::{Results, check_writable, make_folder};

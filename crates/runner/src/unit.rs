@@ -117,7 +117,7 @@ impl<'a> Unit<'a> {
             Classifier::Svm => version::BASELINES,
         };
         let depends_on = serde_json::to_vec(&(
-            (version::PROTOCOL, self.method.entry()?.code, classifier_code),
+            (version::DRAWS, version::PROTOCOL, self.method.entry()?.code, classifier_code),
             (experiment.seed, experiment.classifier, self.pair, self.trial),
             (
                 block.selection,

@@ -6,9 +6,12 @@ pub const RELEASE: &str = env!("CARGO_PKG_VERSION");
 /// The git revision of the build, with `+` if files were changed since; `unknown` outside a repository.
 pub const REVISION: &str = env!("OTDA_REVISION");
 
-/// Hashes of the sources that results depend on: units of other sources are not mixed with theirs. Tables and
-/// messages are not among them.
-/// What every unit needs: data, draws, the protocol, the nearest neighbour.
+// Hashes of the sources that results depend on: units of other sources are not mixed with theirs. Readers are not among
+// them, because units depend on a checksum of what was read, nor are tables.
+
+/// What is drawn or generated for a trial.
+pub const DRAWS: &str = env!("OTDA_DRAWS");
+/// What every unit needs besides: the protocol and the nearest neighbour.
 pub const PROTOCOL: &str = env!("OTDA_PROTOCOL");
 /// What transport needs besides.
 pub const SOLVERS: &str = env!("OTDA_SOLVERS");
