@@ -56,16 +56,26 @@ pub fn solve(
     options: &Options,
 ) -> Result<Solution> {
     check(&[entropy_weight], options)?;
-    let mut problem = Problem::new(cost, source_mass, target_mass)?;
+    let problem = Problem::new(cost, source_mass, target_mass)?;
     if let Some(potentials) = warm_start {
         let mut start = |_| Ok(potentials.clone());
         return solve_from(&problem, entropy_weight, &mut start, None, workspace, options);
     }
+    Ok(solve_cold(problem, entropy_weight, workspace, options))
+}
+
+/// Solves a problem without a start. λ and the options are checked.
+pub(crate) fn solve_cold(
+    mut problem: Problem<'_>,
+    entropy_weight: f64,
+    workspace: &mut Workspace,
+    options: &Options,
+) -> Solution {
     let Workspace { ascent, rough } = workspace;
     let mut continuation =
         Continuation::rough(ascent, rough, &mut problem, entropy_weight, options);
     let room = |kernel: &mut Kernel| kernel.give_memory(problem.shape());
-    Ok(solution_at(&mut continuation, ascent, &problem, entropy_weight, options, room))
+    solution_at(&mut continuation, ascent, &problem, entropy_weight, options, room)
 }
 
 /// Solves one problem, perhaps with penalties, from potentials that `start` gives for a weight: for λ, and where those do
@@ -151,15 +161,6 @@ pub(crate) fn check(entropy_weights: &[f64], options: &Options) -> Result<()> {
         });
     }
     Ok(())
-}
-
-/// Fails unless the cost and the masses make a problem that has a plan.
-pub(crate) fn check_problem(
-    cost: ArrayView2<'_, f64>,
-    source_mass: &[f64],
-    target_mass: &[f64],
-) -> Result<()> {
-    Problem::new(cost, source_mass, target_mass).map(|_| ())
 }
 
 /// What the inner side of a problem takes of potentials.

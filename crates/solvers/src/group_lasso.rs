@@ -141,11 +141,10 @@ pub fn solve_group_lasso(
     options: &GroupLassoOptions,
 ) -> Result<GroupLassoSolution> {
     check(problem, &[entropy_weight], options)?;
-    let masses = (problem.source_mass, problem.target_mass);
     let problem = Problem::new(problem)?;
     let (first_weight, start) = match start {
         Some(potentials) => (entropy_weight, Some(Cow::Borrowed(potentials))),
-        None => entropic_start(&problem, masses, entropy_weight)?,
+        None => entropic_start(&problem, entropy_weight),
     };
     let ascent = &mut workspace.ascent;
     ascent.resize(&problem);
@@ -163,25 +162,16 @@ pub fn solve_group_lasso(
 /// of ours: a start at λ, or where η is larger at a λ as large as η. None where those of λ → ∞ are as good.
 fn entropic_start(
     problem: &Problem<'_>,
-    (source_mass, target_mass): (&[f64], &[f64]),
     entropy_weight: f64,
-) -> Result<(f64, Option<Cow<'static, Potentials>>)> {
+) -> (f64, Option<Cow<'static, Potentials>>) {
     let first_weight = entropy_weight.max(problem.regularization_weight);
-    if first_weight >= continuation::FIRST_SHARE * problem.cost_spread {
-        return Ok((entropy_weight, None));
+    if first_weight >= continuation::FIRST_SHARE * problem.entropic.cost_spread {
+        return (entropy_weight, None);
     }
     let options = entropic::Options { tolerance: START_ERROR, ..entropic::Options::default() };
     let memory = &mut entropic::Workspace::default();
-    let solution = entropic::solve(
-        problem.cost,
-        source_mass,
-        target_mass,
-        first_weight,
-        None,
-        memory,
-        &options,
-    )?;
-    Ok((first_weight, Some(Cow::Owned(solution.potentials))))
+    let solution = entropic::solve_cold(problem.entropic.clone(), first_weight, memory, &options);
+    (first_weight, Some(Cow::Owned(solution.potentials)))
 }
 
 /// Solves the same problem for several λ, from the largest to the smallest, each from the one before, and returns the
@@ -264,12 +254,15 @@ fn solution_at(
         tolerance: (FIRST_ERROR * options.relative_gap).min(LARGEST_ERROR),
         iteration_limit: before.saturating_add(options.iteration_limit),
     };
-    if problem.has_forbidden_pairs {
+    if problem.entropic.has_forbidden_pairs {
         goal.tolerance = goal.tolerance.min(FORBIDDEN_PAIRS_ERROR);
     }
     let mut stop = continuation.descend(ascent, problem, goal);
     loop {
         let dual_objective = certificate::lower_bound(&ascent.kernel, problem, entropy_weight);
+        if after == AfterPlan::FreeKernel {
+            ascent.curvature.forget_factor();
+        }
         let plan = projection::project(&mut ascent.kernel, problem, after);
         let mut solution = GroupLassoSolution {
             entropy_weight,
@@ -282,7 +275,7 @@ fn solution_at(
             stop,
         };
         // Mass that forbidden pairs kept from being placed is missing in the objective, too.
-        let is_whole = !problem.has_forbidden_pairs
+        let is_whole = !problem.entropic.has_forbidden_pairs
             || ascent.error <= LARGEST_MISSING_MASS * options.relative_gap;
         if is_whole && solution.relative_gap() <= options.relative_gap {
             solution.stop = Stop::Converged;

@@ -28,6 +28,29 @@ pub fn scale_and_accumulate(row: &[f64], scale: f64, sums: &mut [f64]) {
     }
 }
 
+/// Σ √(value + offset) − √offset.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub fn sum_of_roots(values: &[f64], offset: f64) -> f64 {
+    let empty = offset.sqrt();
+    let mut sums = [0.0; LANES];
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            sums[lane] += (chunk[lane] + offset).sqrt() - empty;
+        }
+    }
+    let rest: f64 = rest.iter().map(|value| (value + offset).sqrt() - empty).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+/// `sums += row²`, entry by entry.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub fn accumulate_squares(row: &[f64], sums: &mut [f64]) {
+    for (sum, &value) in sums.iter_mut().zip(row) {
+        *sum += value * value;
+    }
+}
+
 /// `sums += scale · row` where the cost is not infinite.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub fn accumulate_where_allowed(row: &[f64], scale: f64, costs: &[f64], sums: &mut [f64]) {

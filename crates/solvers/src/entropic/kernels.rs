@@ -6,7 +6,7 @@ use multiversion::multiversion;
 const LANES: usize = 8;
 
 /// Largest entry of a row without NaN.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn largest(values: &[f64]) -> f64 {
     let mut maxima = [f64::NEG_INFINITY; LANES];
     let chunks = values.chunks_exact(LANES);
@@ -20,7 +20,7 @@ pub(super) fn largest(values: &[f64]) -> f64 {
 }
 
 /// Subtracts from each entry and returns the largest of what is left.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn subtract(values: &mut [f64], amounts: &[f64]) -> f64 {
     for (value, amount) in values.iter_mut().zip(amounts) {
         *value -= amount;
@@ -29,7 +29,7 @@ pub(super) fn subtract(values: &mut [f64], amounts: &[f64]) -> f64 {
 }
 
 /// How many entries exceed `threshold`.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn count_above(values: &[f64], threshold: f64) -> usize {
     let mut counts = [0_u64; LANES];
     let chunks = values.chunks_exact(LANES);
@@ -43,7 +43,7 @@ pub(super) fn count_above(values: &[f64], threshold: f64) -> usize {
 }
 
 /// Adds `weight · value · (slack - mean)` to `sum`; entries whose value is zero add nothing.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn accumulate_spread(
     values: &[f64],
     slacks: &[f64],
@@ -63,7 +63,7 @@ pub(super) struct RowSummary {
     pub(super) smallest: f64,
 }
 
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn summarise(row: &[f64]) -> RowSummary {
     let mut sums = [0.0; LANES];
     let mut minima = [f64::INFINITY; LANES];
@@ -82,7 +82,7 @@ pub(super) fn summarise(row: &[f64]) -> RowSummary {
 }
 
 /// Adds `weight · value` to `sum` and `weight` to `weights` wherever the value is finite.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn accumulate_finite(values: &[f64], weight: f64, sum: &mut [f64], weights: &mut [f64]) {
     for ((&value, sum), weights) in values.iter().zip(sum).zip(weights) {
         let is_finite = value.abs() < f64::INFINITY;

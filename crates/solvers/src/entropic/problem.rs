@@ -41,11 +41,12 @@ pub(crate) struct Problem<'a> {
     pub(super) outer_mass: Vec<f64>,
     /// Mean finite cost minus the smallest cost, with penalties at least that: the scale at which λ smooths
     /// everything.
-    pub(super) cost_spread: f64,
-    pub(super) has_forbidden_pairs: bool,
+    pub(crate) cost_spread: f64,
+    pub(crate) has_forbidden_pairs: bool,
 }
 
 impl<'a> Problem<'a> {
+    /// Fails unless the cost and the masses make a problem that has a plan.
     pub(crate) fn new(
         cost: ArrayView2<'a, f64>,
         source_mass: &[f64],

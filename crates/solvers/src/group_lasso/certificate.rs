@@ -7,9 +7,10 @@
 use std::ops::Range;
 
 use super::kernel::Kernel;
+use super::loops::scaled_slacks;
 use super::problem::Problem;
 use crate::elementary::exp_shifted;
-use crate::loops::dot;
+use crate::loops::{dot, scale_and_accumulate};
 use crate::parts::map_rows;
 
 /// The bound D at the potentials and the directions of a kernel.
@@ -34,19 +35,15 @@ fn terms_of(
     let mut terms = 0.0;
     problem.visit_costs(targets, |target, costs| {
         let (potential, mass) = (kernel.target_potential[target], problem.target_mass[target]);
-        for ((exponent, cost), source) in exponents.iter_mut().zip(costs).zip(&kernel.potential) {
-            *exponent = (source - cost + potential) / entropy_weight;
-        }
+        scaled_slacks(costs, &kernel.potential, entropy_weight.recip(), &mut exponents);
         for class in 0..classes {
             let range = problem.class(class);
             kernel.write_direction(problem, (target, class), &mut direction[range.clone()]);
             let direction = &direction[range.clone()];
             let scale = ratio / dot(direction, direction).sqrt();
-            for (exponent, share) in exponents[range].iter_mut().zip(direction) {
-                *exponent -= scale * share;
-            }
+            scale_and_accumulate(direction, -scale, &mut exponents[range]);
         }
-        let sum = exp_shifted(&mut exponents, 0.0, 1.0);
+        let sum = exp_shifted(&mut exponents, -potential / entropy_weight, 1.0);
         terms += mass * potential - entropy_weight * sum;
     });
     terms

@@ -45,7 +45,9 @@ impl Continuation {
     pub(super) fn warm(ascent: &mut Ascent, problem: &Problem<'_>, target: f64) -> Self {
         let mut entropy_weight = target;
         ascent.evaluate(problem, entropy_weight);
-        while !is_trusted(ascent, problem) && entropy_weight < FIRST_SHARE * problem.cost_spread {
+        while !is_trusted(ascent, problem)
+            && entropy_weight < FIRST_SHARE * problem.entropic.cost_spread
+        {
             entropy_weight *= 4.0;
             ascent.evaluate(problem, entropy_weight);
         }
@@ -58,7 +60,7 @@ impl Continuation {
 
     /// Starts from the potentials of the limit λ → ∞.
     pub(super) fn cold(ascent: &mut Ascent, problem: &Problem<'_>, target: f64) -> Self {
-        let entropy_weight = target.max(FIRST_SHARE * problem.cost_spread);
+        let entropy_weight = target.max(FIRST_SHARE * problem.entropic.cost_spread);
         problem.mean_costs(&mut ascent.kernel.potential);
         ascent.evaluate(problem, entropy_weight);
         Self::at(entropy_weight, problem)
@@ -121,7 +123,7 @@ impl Continuation {
 
     /// Where the limit λ → ∞ is a good start, so is the solution of any larger λ: no steps in between.
     fn leap(&mut self, ascent: &mut Ascent, problem: &Problem<'_>, target: f64) {
-        let next = target.max(FIRST_SHARE * problem.cost_spread);
+        let next = target.max(FIRST_SHARE * problem.entropic.cost_spread);
         if next < self.entropy_weight {
             self.entropy_weight = next;
             ascent.evaluate(problem, next);

@@ -45,6 +45,12 @@ impl Curvature {
         self.is_factored = false;
     }
 
+    /// Returns the memory of the last factor.
+    pub(super) fn forget_factor(&mut self) {
+        self.is_factored = false;
+        self.matrix = Vec::new();
+    }
+
     fn reduces_to_targets(problem: &Problem<'_>) -> bool {
         problem.targets.len() < problem.sources.len()
     }

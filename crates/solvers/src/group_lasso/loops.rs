@@ -9,7 +9,7 @@ use crate::elementary::ln_one;
 const LANES: usize = 8;
 
 /// Writes `(potential - cost) · scale` and returns its largest entry.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn scaled_slacks(
     costs: &[f64],
     potential: &[f64],
@@ -37,7 +37,7 @@ pub(super) fn scaled_slacks(
 }
 
 /// Writes the logarithms of the values, zero for those without one, and returns Σ value · ln value.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn logarithms(values: &[f64], logs: &mut [f64]) -> f64 {
     const FUSED: bool = target_cfg_f!(target_feature = "fma") || cfg!(target_arch = "aarch64");
     for (&value, log) in values.iter().zip(logs.iter_mut()) {
@@ -49,7 +49,7 @@ pub(super) fn logarithms(values: &[f64], logs: &mut [f64]) -> f64 {
 
 /// With p = scale · value and r = p/(1 + κp): adds norm · r to `diagonal`, writes p · r to `shares` and
 /// returns the sum of these.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(super) fn responses(
     values: &[f64],
     (scale, kappa, norm): (f64, f64, f64),

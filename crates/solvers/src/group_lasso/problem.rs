@@ -14,6 +14,8 @@ use crate::marginals::masses_of;
 
 pub(super) struct Problem<'a> {
     pub(super) cost: ArrayView2<'a, f64>,
+    /// The same problem without Ω.
+    pub(super) entropic: entropic::Problem<'a>,
     pub(super) labels: &'a [usize],
     pub(super) regularization_weight: f64,
     /// Rows and columns of the cost matrix that have mass.
@@ -24,9 +26,6 @@ pub(super) struct Problem<'a> {
     /// Class c has the sources `class_starts[c]..class_starts[c + 1]`.
     pub(super) class_starts: Vec<usize>,
     pub(super) classes_by_size: Vec<usize>,
-    /// Mean finite cost minus the smallest cost: the scale at which λ smooths everything.
-    pub(super) cost_spread: f64,
-    pub(super) has_forbidden_pairs: bool,
 }
 
 impl<'a> Problem<'a> {
@@ -34,7 +33,7 @@ impl<'a> Problem<'a> {
         let GroupLassoProblem { cost, source_labels: labels, regularization_weight, .. } = *problem;
         let (source_mass, target_mass) = masses_of(cost, problem.source_mass, problem.target_mass)?;
         check_length("source_labels", labels.len(), "the rows of cost", cost.nrows())?;
-        entropic::check_problem(cost, &source_mass, &target_mass)?;
+        let entropic = entropic::Problem::new(cost, &source_mass, &target_mass)?;
         let mut sources = support(&source_mass);
         let targets = support(&target_mass);
         sources.sort_by_key(|&source| labels[source]);
@@ -44,23 +43,13 @@ impl<'a> Problem<'a> {
         class_starts.push(sources.len());
         let mut classes_by_size: Vec<usize> = (0..class_starts.len() - 1).collect();
         classes_by_size.sort_by_key(|&class| class_starts[class + 1] - class_starts[class]);
-        let (mut sum, mut count, mut smallest) = (0.0, 0_usize, f64::INFINITY);
-        for &source in &sources {
-            let row = cost.row(source);
-            for value in targets.iter().map(|&target| row[target]).filter(|cost| cost.is_finite()) {
-                sum += value;
-                count += 1;
-                smallest = smallest.min(value);
-            }
-        }
         Ok(Self {
             cost,
+            entropic,
             labels,
             regularization_weight,
             source_mass: sources.iter().map(|&source| source_mass[source]).collect(),
             target_mass: targets.iter().map(|&target| target_mass[target]).collect(),
-            cost_spread: if count == 0 { 0.0 } else { sum / count as f64 - smallest },
-            has_forbidden_pairs: count < sources.len() * targets.len(),
             sources,
             targets,
             class_starts,

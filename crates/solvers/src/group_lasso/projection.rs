@@ -11,6 +11,7 @@ use crate::Regularizer;
 use crate::elementary::cost_and_negentropy;
 use crate::entropic::Potentials;
 use crate::gcg::Objective;
+use crate::loops::dot;
 use crate::parts::map_rows;
 use crate::regularizers::GroupLasso;
 use crate::remainder::Remainder;
@@ -31,17 +32,17 @@ const PORTIONS: usize = 32;
 /// The plan of the kernel, with each source cut down to its mass and what is then missing spread as a product.
 pub(super) fn project(kernel: &mut Kernel, problem: &Problem<'_>, after: AfterPlan) -> Array2<f64> {
     let width = problem.sources.len();
-    let mut plan = Array2::zeros(problem.cost.raw_dim());
+    let (rows, columns) = problem.cost.dim();
+    let mut plan = Array2::zeros((rows, columns));
+    // A new array is contiguous.
+    let masses = plan.as_slice_mut().unwrap_or_default();
     let shrink: Vec<f64> = (kernel.marginal.iter().zip(&problem.source_mass))
         .map(|(sum, mass)| if sum > mass { mass / sum } else { 1.0 })
         .collect();
-    let (rows, columns) = problem.cost.dim();
     let (mut source_lacks, mut target_lacks) = (vec![0.0; rows], vec![0.0; columns]);
-    for (&source, mass) in problem.sources.iter().zip(&problem.source_mass) {
-        source_lacks[source] = *mass;
-    }
-    for (&target, mass) in problem.targets.iter().zip(&problem.target_mass) {
-        target_lacks[target] = *mass;
+    let marginals = kernel.marginal.iter().zip(&shrink).zip(&problem.source_mass);
+    for (&source, ((sum, shrink), mass)) in problem.sources.iter().zip(marginals) {
+        source_lacks[source] = (mass - shrink * sum).max(0.0);
     }
     if after == AfterPlan::FreeKernel {
         kernel.forget_starts();
@@ -52,16 +53,18 @@ pub(super) fn project(kernel: &mut Kernel, problem: &Problem<'_>, after: AfterPl
         let last = problem.targets.len().min(first + portion);
         for block in (first..last).step_by(BLOCK) {
             let slots = block..last.min(block + BLOCK);
-            let roots = slots.clone().map(|slot| problem.target_mass[slot].sqrt());
-            let roots: Vec<f64> = roots.collect();
+            let mut roots = [0.0; BLOCK];
+            for (slot, root) in slots.clone().zip(&mut roots) {
+                let mass = problem.target_mass[slot];
+                *root = mass.sqrt();
+                let sum = *root * dot(&kernel.values[slot * width..(slot + 1) * width], &shrink);
+                target_lacks[problem.targets[slot]] = (mass - sum).max(0.0);
+            }
             for (position, (&source, shrink)) in problem.sources.iter().zip(&shrink).enumerate() {
-                let mut row = plan.row_mut(source);
+                let row = &mut masses[source * columns..(source + 1) * columns];
                 for (slot, root) in slots.clone().zip(&roots) {
-                    let target = problem.targets[slot];
-                    let mass = kernel.values[slot * width + position] * root * shrink;
-                    row[target] = mass;
-                    target_lacks[target] -= mass;
-                    source_lacks[source] -= mass;
+                    row[problem.targets[slot]] =
+                        kernel.values[slot * width + position] * root * shrink;
                 }
             }
         }
@@ -69,9 +72,6 @@ pub(super) fn project(kernel: &mut Kernel, problem: &Problem<'_>, after: AfterPl
             kernel.values.truncate(first * width);
             kernel.values.shrink_to_fit();
         }
-    }
-    for lack in source_lacks.iter_mut().chain(&mut target_lacks) {
-        *lack = lack.max(0.0);
     }
     let remainder = Remainder::new(target_lacks);
     for ((mut row, costs), lack) in

@@ -189,7 +189,7 @@ impl<'a> Coarse<'a> {
 }
 
 /// `largest = max(largest, potential − costs)`.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 fn raise(largest: &mut [f64], potential: f64, costs: &[f64]) {
     for (largest, cost) in largest.iter_mut().zip(costs) {
         let slack = potential - cost;
@@ -198,7 +198,7 @@ fn raise(largest: &mut [f64], potential: f64, costs: &[f64]) {
 }
 
 /// `slacks = potential − costs − largest`.
-#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 fn differences(slacks: &mut [f64], potential: f64, costs: &[f64], largest: &[f64]) {
     for ((slack, cost), largest) in slacks.iter_mut().zip(costs).zip(largest) {
         *slack = potential - cost - largest;

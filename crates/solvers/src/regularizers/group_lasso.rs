@@ -1,13 +1,15 @@
 //! Group lasso, eq. `cuturigroup`: Ω(γ) = Σ_j Σ_cl ‖γ(I_cl, j)‖₂, so that a target sample receives mass
 //! from one class only.
 
-use ndarray::{Array1, Array2, ArrayView2, Zip};
+use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
 use super::{check_rows, rows_by_class};
 use crate::error::Result;
+use crate::loops::accumulate_squares;
 use crate::parts::groups_of_a_part;
 use crate::regularizer::{Regularizer, SegmentSlope};
+use crate::rows::entries;
 
 /// ℓ₁-ℓ₂ over the classes of the source samples.
 #[derive(Debug, Clone)]
@@ -23,12 +25,14 @@ impl GroupLasso {
     }
 
     /// ‖γ(I_cl, j)‖₂ for all j of one class.
-    fn norms(plan: ArrayView2<'_, f64>, class: &[usize], norms: &mut Array1<f64>) {
+    fn norms(plan: ArrayView2<'_, f64>, class: &[usize], norms: &mut [f64]) {
         norms.fill(0.0);
         for &row in class {
-            Zip::from(&mut *norms).and(plan.row(row)).for_each(|sum, &mass| *sum += mass * mass);
+            accumulate_squares(&entries(plan.row(row)), norms);
         }
-        norms.mapv_inplace(f64::sqrt);
+        for norm in norms {
+            *norm = norm.sqrt();
+        }
     }
 }
 
@@ -36,10 +40,10 @@ impl Regularizer for GroupLasso {
     fn value(&self, plan: ArrayView2<'_, f64>) -> f64 {
         let of_a_part = groups_of_a_part(self.classes.len(), plan.dim());
         let of_classes = self.classes.par_iter().with_min_len(of_a_part).map_init(
-            || Array1::zeros(plan.ncols()),
+            || vec![0.0; plan.ncols()],
             |norms, class| {
                 Self::norms(plan, class, norms);
-                norms.sum()
+                norms.iter().sum()
             },
         );
         // In their order, whatever the threads.
@@ -52,16 +56,15 @@ impl Regularizer for GroupLasso {
 
     /// γ(i, j) / ‖γ(I_cl, j)‖₂; a group of zeros has the subgradient 0.
     fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>) {
-        let mut norms = Array1::zeros(plan.ncols());
+        let mut norms = vec![0.0; plan.ncols()];
         for class in &self.classes {
             Self::norms(plan, class, &mut norms);
-            norms.mapv_inplace(|norm| if norm > 0.0 { norm.recip() } else { 0.0 });
             for &row in class {
-                Zip::from(gradient.row_mut(row))
-                    .and(plan.row(row))
-                    .and(&norms)
-                    // A subnormal norm has an infinite reciprocal.
-                    .for_each(|slope, &mass, &reciprocal| *slope = (mass * reciprocal).min(1.0));
+                let slopes = gradient.row_mut(row).into_iter().zip(plan.row(row));
+                for ((slope, mass), norm) in slopes.zip(&norms) {
+                    // The square of a mass that is nearly nothing has few digits.
+                    *slope = if *norm > 0.0 { (mass / norm).min(1.0) } else { 0.0 };
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::{check_rows, rows_by_class};
 use crate::error::{Error, Result};
-use crate::loops::scale_and_accumulate;
+use crate::loops::{scale_and_accumulate, sum_of_roots};
 use crate::parts::groups_of_a_part;
 use crate::regularizer::{Regularizer, SegmentSlope};
 use crate::rows::entries;
@@ -94,6 +94,9 @@ impl LpL1 {
 
     /// Ω by the masses of the groups.
     pub(crate) fn value_at(&self, masses: &Array2<f64>) -> f64 {
+        if let (Some(masses), true) = (masses.as_slice(), self.power == 0.5) {
+            return sum_of_roots(masses, self.offset);
+        }
         let empty = self.raise(self.offset);
         masses.iter().map(|mass| self.raise(mass + self.offset) - empty).sum()
     }
