@@ -20,6 +20,7 @@ from compare import environment
 if environment.is_installed():
     import numpy as np
     from compare import domains, draws
+    from compare.choice import choose
 
 COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 LAMBDAS = [0.001, 0.01]
@@ -35,8 +36,7 @@ def main():
     print("iterations   chosen   " + "   ".join(f"λ={weight:g}" for weight in LAMBDAS) + "   best")
     for place, count in enumerate(COUNTS):
         validation, test = accuracies[:, 0, :, place], accuracies[:, 1, :, place]
-        # Of equals the larger λ, as the runner.
-        chosen = len(LAMBDAS) - 1 - np.argmax(validation[:, ::-1], axis=1)
+        chosen = np.array([choose(dict(enumerate(row)), LAMBDAS) for row in validation])
         means = [np.mean(np.take_along_axis(test, chosen[:, None], axis=1)), *test.mean(axis=0), test.max(axis=1).mean()]
         print(f"{count:10d}   " + "   ".join(f"{100 * mean:6.2f}" for mean in means))
 

@@ -16,23 +16,23 @@ import ot
 from sklearn.neighbors import KNeighborsClassifier
 
 from compare import domains, draws
+from compare.choice import choose
 from compare.objective import TRADE_OFF
 from compare.problems import NEIGHBOURS
 
 GRID = [1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3]
-PLANE = list(itertools.product(GRID, GRID))
 SOURCE_PER_CLASS = {"D": 8}
 USUAL_SOURCE_PER_CLASS = 20
 
-# The transports with POT's own settings, and their grids. emd_laplace has no entropy: its grid is that of η alone.
+# The transports with POT's own settings, and the weights that have a grid. emd_laplace has no entropy: only η has one.
 METHODS = {
-    "1nn": (None, [()]),
-    "ot-exact": (lambda: ot.da.EMDTransport(max_iter=10**7), [()]),
-    "ot-it": (lambda reg: ot.da.SinkhornTransport(reg_e=reg), [(value,) for value in GRID]),
-    "ot-gl": (lambda reg, eta: ot.da.SinkhornL1l2Transport(reg_e=reg, reg_cl=eta), PLANE),
-    "ot-lpl1": (lambda reg, eta: ot.da.SinkhornLpl1Transport(reg_e=reg, reg_cl=eta), PLANE),
+    "1nn": (None, ""),
+    "ot-exact": (lambda: ot.da.EMDTransport(max_iter=10**7), ""),
+    "ot-it": (lambda reg: ot.da.SinkhornTransport(reg_e=reg), "λ"),
+    "ot-gl": (lambda reg, eta: ot.da.SinkhornL1l2Transport(reg_e=reg, reg_cl=eta), "λη"),
+    "ot-lpl1": (lambda reg, eta: ot.da.SinkhornLpl1Transport(reg_e=reg, reg_cl=eta), "λη"),
     "ot-laplace": (lambda eta: ot.da.EMDLaplaceTransport(reg_lap=eta, reg_src=1 - TRADE_OFF, similarity_param=NEIGHBOURS),
-                   [(value,) for value in GRID]),
+                   "η"),
 }
 
 
@@ -58,18 +58,20 @@ def run_unit(pair, trial, method, deadline):
     per_class = SOURCE_PER_CLASS.get(names[0], USUAL_SOURCE_PER_CLASS)
     drawn, validation, test = draws.draw(source, target, names, trial, per_class)
     labelled = source[0][drawn], source[1][drawn]
-    make, grid = METHODS[method]
+    make, weights = METHODS[method]
+    grid = list(itertools.product(GRID, repeat=len(weights)))
+    lambdas = [dict(zip(weights, point)).get("λ", 0.0) for point in grid]
     half = lambda indices: (target[0][indices], target[1][indices])
     start = time.perf_counter()
-    tried, failed = [], 0
+    tried, failed = {}, 0
     for place in spread_order(len(grid)):
         if tried and time.time() > deadline:
             break
         accuracy = score(make, grid[place], labelled, half(validation))
         failed += accuracy is None
-        tried.append((-1.0 if accuracy is None else accuracy, -place))
+        tried[place] = -1.0 if accuracy is None else accuracy
     spent = time.perf_counter() - start
-    best = -max(tried)[1]
+    best = choose(tried, lambdas)
     accuracy = score(make, grid[best], labelled, half(test))
     seconds = time.perf_counter() - start
     return {"pair": pair, "trial": trial + 1, "method": method, "accuracy": accuracy or 0.0, "chosen": grid[best],

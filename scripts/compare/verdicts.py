@@ -22,8 +22,8 @@ def ceiling(entry, machine):
 
 def floor(entry, machine):
     """What every solver must spend: an entropic plan has an exponential for each pair, none of which is known before all
-    costs have been read. A graph of nearest neighbours has
-    half of a Gram product, n² d flops, at the speed of a large product."""
+    costs have been read. A graph of nearest neighbours has half of a Gram product, n² d flops, at the speed of a large
+    product."""
     if entry["method"] not in METHODS_WITH_FLOOR:
         return None
     threads = "all" if entry["threads"] is None else "one"
