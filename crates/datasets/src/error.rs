@@ -107,6 +107,7 @@ pub struct MissingFile {
     /// Why the download failed, if one was tried.
     pub reason: Option<DownloadError>,
 }
+
 /// Where the number can be set for one domain alone.
 fn for_one_domain(setting: &str) -> &'static str {
     if setting == "source_per_class" {

@@ -35,7 +35,7 @@ pub use domain::{Domain, align_classes};
 pub use draw::{Draw, DrawKey, DrawSizes, draw};
 pub use error::{DownloadError, Error, MissingFile, Result};
 pub use fetch::{Fetcher, Progress};
-pub use library::{Library, OwnDomain, read_features, read_labelled, read_labels};
+pub use library::{Library, OwnDomain, read_features, read_labelled, read_labels, read_samples};
 pub use locate::{DataRoots, Environment};
 pub use preprocess::{Step, preprocess};
 pub use recognise::Selection;

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{DataSet, DomainEntry};
 use crate::domain::Domain;
 use crate::error::{DownloadError, Error, MissingFile, Result};
 use crate::fetch::{Fetcher, Progress};
-use crate::format::{self, DEFAULT_IMAGE_SIDE, Layout, MAX_IMAGE_SIDE, ReadOptions};
+use crate::format::{self, Contents, DEFAULT_IMAGE_SIDE, Layout, MAX_IMAGE_SIDE, ReadOptions};
 use crate::locate::DataRoots;
-use crate::recognise::{self, LabelPlace, Selection};
+use crate::recognise::{self, Selection};
 
 /// Data on this machine, and the way to get what is missing.
 pub struct Library {
@@ -200,7 +201,7 @@ pub fn read_labelled(
     labels_path: Option<&Path>,
     selection: &Selection,
     options: ReadOptions,
-) -> Result<(ndarray::Array2<f64>, Vec<String>)> {
+) -> Result<(Array2<f64>, Vec<String>)> {
     if let Some(side) = options.image_side
         && !(1..=MAX_IMAGE_SIDE).contains(&side)
     {
@@ -211,36 +212,69 @@ pub fn read_labelled(
         });
     }
     let contents = format::read(features_path, options)?;
-    let labels = match labels_path {
-        Some(path) => recognise::labels_alone(path, &format::read(path, options)?, selection)?,
-        None => recognise::labels(features_path, &contents, selection)?
-            .ok_or_else(|| recognise::missing_labels(features_path, &contents))?,
-    };
-    let place = match labels_path {
-        Some(_) => LabelPlace::Elsewhere,
-        None => selection.label_place(),
-    };
-    let wanted = selection.features.as_deref();
-    let features = recognise::features(features_path, &contents, wanted, place)?;
-    let features = recognise::orient(features_path, features, contents.layout, labels.len())?;
+    let labels = labels_of(features_path, &contents, labels_path, selection)?
+        .ok_or_else(|| recognise::missing_labels(features_path, &contents))?;
+    let features = features_of(features_path, &contents, labels_path, selection, Some(&labels))?;
     Ok((features, labels))
 }
 
-/// Reads the features of a file, one sample a row. Which way round they lie is told by the number of
-/// samples or, failing that, by the number of features; with neither, rows are samples.
+/// The same where labels may be missing: rows are samples then.
+pub fn read_samples(
+    features_path: &Path,
+    labels_path: Option<&Path>,
+) -> Result<(Array2<f64>, Option<Vec<String>>)> {
+    let selection = Selection::default();
+    let contents = format::read(features_path, ReadOptions::default())?;
+    let labels = labels_of(features_path, &contents, labels_path, &selection)?;
+    let features =
+        features_of(features_path, &contents, labels_path, &selection, labels.as_deref())?;
+    Ok((features, labels))
+}
+
+fn labels_of(
+    features_path: &Path,
+    contents: &Contents,
+    labels_path: Option<&Path>,
+    selection: &Selection,
+) -> Result<Option<Vec<String>>> {
+    match labels_path {
+        None => recognise::labels(features_path, contents, selection),
+        Some(path) => {
+            let labels = format::read(path, ReadOptions::default())?;
+            recognise::labels_alone(path, &labels, selection).map(Some)
+        }
+    }
+}
+
+fn features_of(
+    path: &Path,
+    contents: &Contents,
+    labels_path: Option<&Path>,
+    selection: &Selection,
+    labels: Option<&[String]>,
+) -> Result<Array2<f64>> {
+    let label_columns = match labels_path.zip(labels) {
+        Some(elsewhere) => recognise::repeated_labels(path, contents, selection, elsewhere)?,
+        None => recognise::label_columns(path, contents, selection)?,
+    };
+    let wanted = selection.features.as_deref();
+    let features = recognise::features(path, contents, wanted, &label_columns)?;
+    match labels {
+        Some(labels) => recognise::orient(path, features, contents.layout, labels.len()),
+        None => Ok(features),
+    }
+}
+
+/// Reads the features of a file, one sample a row, and leaves its labels out. Which way round they lie is told by the
+/// number of samples or, failing that, by the number of features; with neither, rows are samples.
 pub fn read_features(
     path: &Path,
     samples: Option<usize>,
     width: Option<usize>,
-) -> Result<ndarray::Array2<f64>> {
+) -> Result<Array2<f64>> {
     let contents = format::read(path, ReadOptions::default())?;
-    // A table with as many columns as there are features has no labels among them.
-    let is_all_features = width == Some(contents.arrays.len());
-    let place = match contents.layout {
-        Layout::Columns if is_all_features => LabelPlace::Elsewhere,
-        _ => LabelPlace::Recognise,
-    };
-    let features = recognise::features(path, &contents, None, place)?;
+    let label_columns = recognise::left_out_labels(path, &contents, width)?;
+    let features = recognise::features(path, &contents, None, &label_columns)?;
     let (rows, columns) = features.dim();
     match (contents.layout, samples, width) {
         (layout, Some(samples), _) => recognise::orient(path, features, layout, samples),

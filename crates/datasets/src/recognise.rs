@@ -9,8 +9,10 @@ use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use crate::error::{Error, Result};
 use crate::format::{Contents, Layout, NamedArray, Values};
 
-use labels::label_array;
-pub(crate) use labels::{LabelPlace, is_label_name, labels, labels_alone, missing_labels};
+pub(crate) use labels::{
+    is_label_name, label_columns, labels, labels_alone, left_out_labels, missing_labels,
+    repeated_labels,
+};
 
 /// Names under which features are found in the wild, the likeliest first. Compared without case.
 const FEATURE_NAMES: &[&str] =
@@ -28,23 +30,16 @@ pub struct Selection {
     pub labels: Option<String>,
 }
 
-impl Selection {
-    /// The place of the labels in a file that may hold them.
-    pub(crate) fn label_place(&self) -> LabelPlace<'_> {
-        self.labels.as_deref().map_or(LabelPlace::Recognise, LabelPlace::Named)
-    }
-}
-
-/// Finds the features in a file that may also hold labels, and checks that they are finite numbers: only
-/// here rows and columns are still the file's. Samples are not yet oriented.
+/// Finds the features in a file, of a table all columns but those of labels, and checks that they are finite numbers:
+/// only here rows and columns are still the file's. Samples are not yet oriented.
 pub(crate) fn features(
     path: &Path,
     contents: &Contents,
     wanted: Option<&str>,
-    labels: LabelPlace<'_>,
+    label_columns: &[&NamedArray],
 ) -> Result<Array2<f64>> {
     match contents.layout {
-        Layout::Columns => feature_columns(path, contents, wanted, labels),
+        Layout::Columns => feature_columns(path, contents, wanted, label_columns),
         Layout::Matrices => {
             let found = match wanted {
                 Some(wanted) => Some(named(path, contents, wanted)?),
@@ -105,7 +100,7 @@ fn feature_columns(
     path: &Path,
     contents: &Contents,
     wanted: Option<&str>,
-    labels: LabelPlace<'_>,
+    label_columns: &[&NamedArray],
 ) -> Result<Array2<f64>> {
     if let Some(wanted) = wanted {
         return Err(content(
@@ -116,12 +111,11 @@ fn feature_columns(
             ),
         ));
     }
-    let label_column = label_array(path, contents, labels)?;
     let columns = contents
         .arrays
         .iter()
         .enumerate()
-        .filter(|(_, array)| label_column.is_none_or(|label| !std::ptr::eq(*array, label)))
+        .filter(|(_, array)| !label_columns.iter().any(|label| std::ptr::eq(*array, *label)))
         .map(|(place, array)| feature_column(path, place, array))
         .collect::<Result<Vec<_>>>()?;
     if columns.is_empty() {
@@ -174,8 +168,8 @@ fn feature_column<'a>(
             Err(content(
                 path,
                 format!(
-                    "column {:?}, row {}: {:?} is not a number. \
-                     Remove the column, or name it with labels_array if it holds the labels.",
+                    "column {:?}, row {}: {:?} is not a number. Remove the column; \
+                     if it holds the labels, call it label, or name it with labels_array in a config.",
                     array.name,
                     row + 1,
                     entries.get(row).map_or("", String::as_str)
@@ -227,7 +221,7 @@ fn nothing_found(path: &Path, contents: &Contents, what: &str, key: &str, known:
     content(
         path,
         format!(
-            "no {what} found. It holds: {}. Known names for {what} are {}; name another with {key} = \"…\".",
+            "no {what} found. It holds: {}. Known names for {what} are {}; name another with {key} = \"…\" in a config.",
             inventory(contents),
             known.join(", ")
         ),

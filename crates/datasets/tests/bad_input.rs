@@ -7,7 +7,8 @@ use std::path::Path;
 use common::features;
 use datasets::format::{ReadOptions, parse};
 use datasets::{
-    DataSet, Domain, DrawKey, DrawSizes, Selection, align_classes, draw, read_labelled,
+    DataSet, Domain, DrawKey, DrawSizes, Selection, align_classes, draw, read_features,
+    read_labelled,
 };
 use ndarray::Array2;
 
@@ -218,8 +219,62 @@ fn a_first_line_that_may_be_a_sample_or_a_header() {
 
 #[test]
 fn rows_of_different_length() {
-    let text = message("x.csv", b"a,b,label\n1,2,mug\n3,4,5,bike\n");
-    assert_says(&text, "rows have different numbers of fields: line 1 has 3, line 3 has 4");
+    let lines = "rows have different numbers of fields: line";
+    for (text, expected) in [
+        ("a,b,label\n1,2,mug\n3,4,5,bike\n", format!("{lines} 1 has 3, line 3 has 4")),
+        ("a,b,label\n1,2,mug\n3,4\n", format!("{lines} 1 has 3, line 3 has 2")),
+        ("1,2\n3,4\n5,6\n7,8\n9,1\n2,3,4\n", format!("{lines} 1 has 2, line 6 has 3")),
+        ("\n\"a,b\",label\n1,2\n\"3\",4,5\n", format!("{lines} 2 has 2, line 4 has 3")),
+        ("a,b,label\n1,2,mug\n\n3,4,bike\n\n", "line 3 is empty. Remove it".to_owned()),
+    ] {
+        assert_says(&message("x.csv", text.as_bytes()), &expected);
+    }
+}
+
+#[test]
+fn a_column_that_is_called_like_labels_is_no_feature() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let labels = "mug\nbike\n";
+    std::fs::write(path("labels.csv"), labels).unwrap();
+    std::fs::write(path("other.csv"), "mug\nmug\n").unwrap();
+    std::fs::write(path("x.csv"), "a,label,b,class\n1,mug,2,mug\n3,bike,4,bike\n").unwrap();
+    std::fs::write(path("xy.csv"), "x,y\n1,2\n3,4\n").unwrap();
+    std::fs::write(path("plane.csv"), "x,y\n1,2.5\n3,4\n").unwrap();
+    let read = |features: &str, labels: &str| {
+        let (features, labels) = (path(features), path(labels));
+        read_labelled(&features, Some(&labels), &Selection::default(), ReadOptions::default())
+    };
+    let (features, found) = read("x.csv", "labels.csv").unwrap();
+    assert_eq!(features, ndarray::array![[1., 2.], [3., 4.]]);
+    assert_eq!(found, ["mug", "bike"]);
+    for (features, labels, column) in
+        [("x.csv", "other.csv", "label"), ("xy.csv", "labels.csv", "y")]
+    {
+        let text = read(features, labels).unwrap_err().to_string();
+        assert_says(&text, &format!("{features}: column {column:?} is called like labels"));
+        assert_says(&text, &format!("{labels}. Remove one of the two, or give the column another"));
+    }
+    // Fractions are no labels: these are points of a plane.
+    let (plane, _) = read("plane.csv", "labels.csv").unwrap();
+    assert_eq!(plane, ndarray::array![[1., 2.5], [3., 4.]]);
+    assert_eq!(read_features(&path("plane.csv"), None, Some(2)).unwrap(), plane);
+
+    // Under a name of its own the labels' column is found in the file itself.
+    std::fs::write(path("own.csv"), "a,kind\n1,7\n3,8\n").unwrap();
+    let selection = Selection { features: None, labels: Some("kind".into()) };
+    let (own, options) = (path("own.csv"), ReadOptions::default());
+    let (features, _) = read_labelled(&own, Some(&own), &selection, options).unwrap();
+    assert_eq!(features, ndarray::array![[1.], [3.]]);
+
+    // A target, whose labels nobody asks for.
+    let target = read_features(&path("x.csv"), None, Some(2)).unwrap();
+    assert_eq!(target, ndarray::array![[1., 2.], [3., 4.]]);
+    let text = read_features(&path("xy.csv"), None, Some(2)).unwrap_err().to_string();
+    assert_says(
+        &text,
+        "column \"y\" is called like labels, and without it too few features are left: 1",
+    );
 }
 
 #[test]

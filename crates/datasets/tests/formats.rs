@@ -251,21 +251,6 @@ fn features_and_labels_may_come_in_files_of_different_formats() {
 }
 
 #[test]
-fn a_feature_may_be_called_like_a_label_if_the_labels_are_elsewhere() {
-    let (_folder, paths) = in_folder(&[
-        ("xy.csv", b"x,y\n1,2\n3,4\n5,6\n".to_vec()),
-        ("labels.csv", b"mug\nbike\nmug\n".to_vec()),
-    ]);
-    let domain = load(&paths[0], Some(&paths[1]));
-    assert_eq!(domain.features(), ndarray::array![[1., 2.], [3., 4.], [5., 6.]]);
-    assert_eq!(domain.class_names(), ["bike", "mug"]);
-    assert_eq!(domain.labels(), [1, 0, 1]);
-    // A target of two features, without labels.
-    let target = datasets::read_features(&paths[0], None, Some(2)).unwrap();
-    assert_eq!(target, domain.features());
-}
-
-#[test]
 fn the_first_line_of_one_column_is_a_name_or_a_label() {
     for (text, expected) in [
         ("mug\nbike\n", &["mug", "bike"][..]),

@@ -5,6 +5,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail, ensure};
 use ndarray::{Array1, Array2};
 
+use crate::writable;
+
 enum Format {
     Npy,
     Csv,
@@ -18,14 +20,15 @@ fn format_of(path: &Path) -> Result<Format> {
     }
 }
 
-/// Fails if a matrix could not be written there.
+/// Fails if a matrix could not be written there; leaves everything as it is.
 pub fn check(path: &Path) -> Result<()> {
     format_of(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder {
         ensure!(folder.is_dir(), "{}: there is no folder {}", path.display(), folder.display());
     }
-    Ok(())
+    writable::probe(path)
+        .with_context(|| format!("cannot write {}; choose another file", path.display()))
 }
 
 /// Fails if labels of these classes could not be written there.

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::costs::{Cost, Normalize};
 use crate::methods::METHODS;
+use crate::nearest_name::suggestion;
 
 /// Reproduces the tables of "Optimal Transport for Domain Adaptation".
 #[derive(Debug, Parser)]
@@ -19,13 +21,33 @@ pub struct Arguments {
     pub command: Option<Command>,
 }
 
+impl Arguments {
+    /// What was typed. A misspelt subcommand is taken for a config, so that what follows it seems to be wrong.
+    pub fn of_process() -> Self {
+        Self::try_parse().unwrap_or_else(|problem| {
+            let first = std::env::args().nth(1).unwrap_or_default();
+            let nearest = nearest_subcommand(&first);
+            if problem.kind() == ErrorKind::UnknownArgument && !nearest.is_empty() {
+                let text = format!("there is no subcommand {first:?}.{nearest}");
+                Self::command().error(ErrorKind::InvalidSubcommand, text).exit();
+            }
+            problem.exit()
+        })
+    }
+}
+
+/// ` Did you mean "tables"?`, if a word is like a subcommand.
+pub fn nearest_subcommand(word: &str) -> String {
+    suggestion(word, Arguments::command().get_subcommands().map(clap::Command::get_name))
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Lists, downloads and summarises the data sets
     Data(DataArguments),
     /// Adapts your own samples and prints a JSON report
+    // What is wrong with a negative weight is for the solvers to say.
     #[command(allow_negative_numbers = true)]
-    // What is wrong with them is for the solvers to say.
     Adapt(AdaptArguments),
     /// Makes the tables of folders of results again, from their stores
     Tables {
@@ -164,7 +186,8 @@ pub struct AdaptArguments {
     /// Source samples, in any format that configs take
     #[arg(long, value_name = "FILE")]
     pub source: PathBuf,
-    /// Source labels [default: those in the source's file]
+    /// Source labels, which ot-gl, ot-laplace, ot-lpl1, --predict and --target-labels need [default: those in the
+    /// source's file]
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
     /// Target samples

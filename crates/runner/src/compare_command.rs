@@ -44,6 +44,12 @@ impl Side {
         Ok(Self { results, method: Some(method) })
     }
 
+    /// Whether a pair's draws come of the same samples; two moons are generated anew for each.
+    fn shares_samples(&self) -> bool {
+        let blocks = &self.results.manifest.experiment.blocks;
+        blocks.iter().any(|block| block.data.generator().is_none())
+    }
+
     /// The test accuracies of a method by draw.
     fn accuracies(&self, method: &str) -> BTreeMap<(&str, &str, u64), f64> {
         let scored = |record: &'_ Record| match &record.ending {
@@ -78,10 +84,15 @@ pub fn run(first: &str, second: &str) -> Result<()> {
     let header = ["method", "draws", "difference", "95 % interval", "Wilcoxon p", "won/tied/lost"];
     say_line!("Accuracy in %, {first} minus {second}, on the same draws:")?;
     say_line!("{}", Table::new(&header, rows).to_screen())?;
+    if sides.0.shares_samples() {
+        say_line!(
+            "Draws of one pair share samples: interval and p-value speak of these domains, not of others."
+        )?;
+    }
     Ok(())
 }
 
-/// Different seeds, data or sizes make no pairs.
+/// Different seeds, programs, data or sizes make no pairs.
 fn check_same_draws(first: &Side, second: &Side) -> Result<()> {
     let (first, second) = (&first.results.manifest, &second.results.manifest);
     let seeds = (first.experiment.seed, second.experiment.seed);
@@ -93,7 +104,8 @@ fn check_same_draws(first: &Side, second: &Side) -> Result<()> {
     );
     ensure!(
         first.origin.program.draws == second.origin.program.draws,
-        "the draws differ: the programs that made the two runs draw in different ways. Run both with the same program"
+        "the programs that made the two runs may draw in different ways: the sources of what they draw differ. Run both \
+         with the same program"
     );
     let blocks = |manifest: &'_ Manifest| {
         manifest.experiment.blocks.clone().into_iter().zip(manifest.checksums.clone())

@@ -1,26 +1,33 @@
-//! The config of an experiment: as checked (`Experiment`: every name in it exists, every default is filled in).
+//! The config of an experiment: as written (`RawConfig`), and as checked (`Experiment`: every name in it exists, every
+//! default is filled in).
 
 mod data;
+mod draw;
 mod grid;
 mod methods;
+mod moons;
 mod pairs;
 mod place;
+mod written;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::RunArguments;
+use crate::cli::{RunArguments, nearest_subcommand};
+use crate::nearest_name::suggestion;
 
-use data::{Candidate, RawData, RawDraw, check_blocks};
-pub use data::{Data, GENERATED_SETS};
+use data::{Candidate, RawData, check_blocks};
+pub use data::{Data, GENERATED_SETS, find_set};
+use draw::RawDraw;
 pub use grid::{Grid, Point};
 pub use methods::{MethodConfig, TargetLabels};
-use methods::{RawMethods, choose_methods};
+use methods::{RawMethods, check_methods, choose_methods};
 pub use pairs::Pair;
 use pairs::{choose_pairs, restrict_to_pairs};
 use place::ConfigText;
+use written::{Name, OneOrMany};
 
 /// The paper's number of trials.
 const PAPER_TRIALS: u64 = 10;
@@ -81,9 +88,8 @@ struct RawConfig {
     seed: Option<u64>,
     #[serde(default = "paper_trials")]
     trials: u64,
-    #[serde(default)]
-    classifier: Classifier,
-    selection: Option<Selection>,
+    classifier: Option<Name<Classifier>>,
+    selection: Option<Name<Selection>>,
     data: Option<OneOrMany<RawData>>,
     draw: Option<RawDraw>,
     #[serde(default)]
@@ -94,101 +100,93 @@ fn paper_trials() -> u64 {
     PAPER_TRIALS
 }
 
-/// `[data]`, or `[[data]]` several times.
-#[derive(Debug)]
-struct OneOrMany<T>(Vec<T>);
+/// What a config says, apart from the command line.
+struct Config {
+    seed: Option<u64>,
+    trials: u64,
+    classifier: Classifier,
+    candidates: Vec<Candidate>,
+    methods: Vec<MethodConfig>,
+}
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
-    // By hand: serde's untagged enums forget where in the file an error is.
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor<T>(std::marker::PhantomData<T>);
+impl Config {
+    fn check(raw: RawConfig, text: &ConfigText<'_>, folder: &Path) -> Result<Self> {
+        check_trials(raw.trials)
+            .with_context(|| format!("{}: trials = {}", text.key("trials"), raw.trials))?;
+        let data = raw.data.context("there is no [data]: add [data] with set = \"office-surf\"")?.0;
+        ensure!(!raw.methods.is_empty(), "there are no methods: add [methods.1nn], for example");
+        let selection = raw.selection.map(|Name(selection)| selection);
+        Ok(Self {
+            seed: raw.seed,
+            trials: raw.trials,
+            classifier: raw.classifier.map_or_else(Classifier::default, |Name(own)| own),
+            candidates: check_blocks(data, raw.draw, selection, text, folder)?,
+            methods: check_methods(raw.methods, text)?,
+        })
+    }
+}
 
-        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Visitor<T> {
-            type Value = OneOrMany<T>;
-
-            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str("a table")
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                map: A,
-            ) -> Result<Self::Value, A::Error> {
-                let one = T::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                Ok(OneOrMany(vec![one]))
-            }
-
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(
-                self,
-                mut sequence: A,
-            ) -> Result<Self::Value, A::Error> {
-                let mut all = Vec::new();
-                while let Some(one) = sequence.next_element()? {
-                    all.push(one);
-                }
-                Ok(OneOrMany(all))
-            }
-        }
-        deserializer.deserialize_any(Visitor(std::marker::PhantomData))
+fn check_trials(trials: u64) -> Result<()> {
+    match trials {
+        0 => bail!("at least one trial is needed"),
+        1..=MAX_TRIALS => Ok(()),
+        _ => bail!("at most {MAX_TRIALS} are possible"),
     }
 }
 
 impl Experiment {
     /// Reads a config and applies what the command line overrides.
     pub fn load(path: &Path, arguments: &RunArguments) -> Result<Self> {
-        let text = std::fs::read_to_string(path).with_context(|| {
-            format!("cannot read the config {}; configs/ holds one for each table", path.display())
-        })?;
-        let text = ConfigText::new(path, &text);
+        let bytes = std::fs::read(path).with_context(|| cannot_read(path))?;
+        let text = ConfigText::new(path, &bytes)?;
         let raw: RawConfig =
             toml::from_str(text.text()).map_err(|problem| text.refusal(&problem))?;
-        Self::check(raw, path, &text, arguments).with_context(|| path.display().to_string())
-    }
+        let named = || path.display().to_string();
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let config = Config::check(raw, &text, folder).with_context(named)?;
 
-    fn check(
-        raw: RawConfig,
-        path: &Path,
-        text: &ConfigText<'_>,
-        arguments: &RunArguments,
-    ) -> Result<Self> {
-        let trials = arguments.trials.unwrap_or(raw.trials);
-        ensure!(trials > 0, "trials = 0: at least one trial is needed");
-        ensure!(trials <= MAX_TRIALS, "trials = {trials}: at most {MAX_TRIALS} are possible");
-        let seed = arguments.seed.or(raw.seed).context("there is no seed: add seed = 1")?;
-        let raw_blocks =
-            raw.data.context("there is no [data]: add [data] with set = \"office-surf\"")?.0;
-        ensure!(!raw.methods.is_empty(), "there are no methods: add [methods.1nn], for example");
-        let config_folder = path.parent().unwrap_or(Path::new(""));
-        let config_blocks = check_blocks(raw_blocks, raw.draw, raw.selection, config_folder)?;
-        let blocks = match &arguments.pairs {
-            None => config_blocks.clone(),
-            Some(written) => restrict_to_pairs(&config_blocks, written)?,
+        let seed = arguments.seed.or(config.seed);
+        let seed = seed.context("there is no seed: add seed = 1").with_context(named)?;
+        let trials = arguments.trials.unwrap_or(config.trials);
+        check_trials(trials).with_context(|| format!("--trials {trials}"))?;
+        let candidates = match &arguments.pairs {
+            None => config.candidates.clone(),
+            Some(written) => restrict_to_pairs(&config.candidates, written).context("--pairs")?,
         };
-        let (config_methods, methods) =
-            choose_methods(raw.methods, arguments.methods.as_deref(), text)?;
-        let is_partial = trials != raw.trials
-            || raw.seed != Some(seed)
-            || blocks != config_blocks
-            || methods != config_methods;
-        let blocks = blocks.into_iter().map(|Candidate { block, .. }| block).collect();
+        let methods = match &arguments.methods {
+            None => config.methods.clone(),
+            Some(asked) => choose_methods(&config.methods, asked).context("--methods")?,
+        };
+        let is_partial = trials != config.trials
+            || config.seed != Some(seed)
+            || candidates != config.candidates
+            || methods != config.methods;
         let experiment = Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             seed,
             trials,
-            classifier: raw.classifier,
-            blocks,
+            classifier: config.classifier,
+            blocks: candidates.into_iter().map(|candidate| candidate.block).collect(),
             methods,
             is_partial,
         };
-        experiment.check_sense()?;
+        experiment.check_sense(&config.methods, &text).with_context(named)?;
         Ok(experiment)
     }
 
-    /// What only the whole config shows.
-    fn check_sense(&self) -> Result<()> {
+    /// What only the whole config shows. A method that the command line alone names has no place in it.
+    fn check_sense(&self, configured: &[MethodConfig], text: &ConfigText<'_>) -> Result<()> {
         for method in &self.methods {
+            let MethodConfig { id, .. } = method;
+            let named = || {
+                if configured.iter().any(|own| own.id == *id) {
+                    format!("{}: [methods.{id}]", text.key("methods").key(id))
+                } else {
+                    format!("--methods {id}")
+                }
+            };
             for block in &self.blocks {
-                method.check_block(block).with_context(|| format!("[methods.{}]", method.id))?;
+                method.check_block(block).with_context(named)?;
             }
         }
         Ok(())
@@ -199,4 +197,22 @@ impl Experiment {
         let folder = Path::new("results").join(&self.name);
         if self.is_partial { folder.join("partial") } else { folder }
     }
+}
+
+/// Names the config that may be meant, or the subcommand.
+fn cannot_read(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten();
+    let others: Vec<String> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|other| other.extension().is_some_and(|extension| extension == "toml"))
+        .filter_map(|other| Some(other.file_name()?.to_string_lossy().into_owned()))
+        .filter(|other| Some(other.as_ref()) != path.file_name())
+        .collect();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let nearest = match nearest_subcommand(&name) {
+        nothing if nothing.is_empty() => suggestion(&name, others.iter().map(String::as_str)),
+        subcommand => subcommand,
+    };
+    format!("cannot read the config {}.{nearest} configs/ holds one for each table", path.display())
 }

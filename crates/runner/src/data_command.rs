@@ -1,11 +1,13 @@
 //! `runner data`: what is here, what can be fetched, and the paper's Table 2.
 
+use std::fs;
+
 use anyhow::{Context as _, Result, bail};
 use datasets::{DataSet, DomainEntry, Library, SETS, blob_id};
 use serde::Serialize;
 
 use crate::cli::{DataArguments, DataCommand, DataLocation, Format};
-use crate::config::GENERATED_SETS;
+use crate::config::{GENERATED_SETS, find_set};
 use crate::progress::DownloadBars;
 use crate::run_command::library;
 use crate::say::say;
@@ -14,6 +16,10 @@ use crate::table::Table;
 
 /// Runs one of the data commands; without one, the list.
 pub fn run(arguments: &DataArguments, location: &DataLocation) -> Result<()> {
+    if let (Some(DataCommand::Fetch { .. }), Some(folder)) = (&arguments.command, &location.data) {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("--data {}: cannot make the folder", folder.display()))?;
+    }
     let library = library(location)?;
     match &arguments.command {
         None => list(&library),
@@ -80,8 +86,7 @@ fn fetch(library: &Library, names: &[String]) -> Result<()> {
     for name in generated {
         say_line!("{name} is generated: nothing to fetch.")?;
     }
-    let sets: Vec<&DataSet> =
-        names.iter().map(|name| DataSet::find(name)).collect::<datasets::Result<_>>()?;
+    let sets: Vec<&DataSet> = names.iter().map(|name| find_set(name)).collect::<Result<_>>()?;
     let wanted: Vec<(&DataSet, &DomainEntry)> =
         sets.iter().flat_map(|&set| set.domains.iter().map(move |entry| (set, entry))).collect();
     let needed: Vec<(&DataSet, &DomainEntry)> =

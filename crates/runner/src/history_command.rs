@@ -1,26 +1,26 @@
 //! `runner history FOLDER`: solves one unit of a folder again and keeps the course of its iterations, which the
 //! store of a whole run has no room for.
 
+use std::path::Path;
+
 use anyhow::{Context as _, Result, bail, ensure};
 use solvers::Regularizer;
-use solvers::cost::{cost_matrix, normalize_cost};
 use solvers::gcg::{GcgOptions, GcgSolution, QuadraticPath};
-use solvers::marginals::uniform_mass;
-use solvers::regularizers::{Laplacian, Quadratic};
-use solvers::semi_supervised::forbid_crossing_labels;
+use solvers::regularizers::Quadratic;
 
 use crate::cli::{DataLocation, HistoryArguments};
-use crate::config::{Block, Experiment, MethodConfig, Pair, Point, TargetLabels};
-use crate::costs::{Cost, Normalize};
+use crate::config::{Block, Experiment, MethodConfig, Pair, Point};
 use crate::experiment::Tasks;
 use crate::history::{History, Step};
-use crate::methods::Problem;
+use crate::methods::{Problem, TransportProblem, laplacian};
+use crate::nearest_name::suggestion;
 use crate::progress::DownloadBars;
 use crate::report;
 use crate::results_folder::Results;
 use crate::run_command::library;
 use crate::say_line;
 use crate::unit::{Ending, Record, UnitScores};
+use crate::version;
 
 /// The methods that the generalized conditional gradient solves.
 const METHODS: [&str; 2] = ["ot-laplace", "ot-quadratic"];
@@ -29,6 +29,7 @@ const METHODS: [&str; 2] = ["ot-laplace", "ot-quadratic"];
 pub fn run(arguments: &HistoryArguments, location: &DataLocation) -> Result<()> {
     let folder = arguments.folder.as_path();
     let results = Results::read(folder)?;
+    check_draws(&results, folder)?;
     let experiment = &results.manifest.experiment;
     let method = method(experiment, arguments.method.as_deref())?;
     let (record, scores) = unit(&results, method, arguments)?;
@@ -44,7 +45,7 @@ pub fn run(arguments: &HistoryArguments, location: &DataLocation) -> Result<()> 
     let iterations = scores.test.convergence.as_ref().map(|convergence| convergence.iterations);
     if iterations != Some(solution.iterations) {
         eprintln!(
-            "The solve of the run took {} directions and this one {}: the program has changed since.",
+            "The solve of the run took {} directions and this one {}: the program or the machine differs.",
             iterations.unwrap_or(0),
             solution.iterations
         );
@@ -68,6 +69,17 @@ pub fn run(arguments: &HistoryArguments, location: &DataLocation) -> Result<()> 
     Ok(())
 }
 
+/// Another program may draw other samples for the same trial.
+fn check_draws(results: &Results, folder: &Path) -> Result<()> {
+    ensure!(
+        results.manifest.origin.program.draws == version::DRAWS,
+        "the run of {} drew with another program, which may draw other samples: run the config again with this one ({})",
+        folder.display(),
+        results.manifest.command
+    );
+    Ok(())
+}
+
 fn method<'a>(experiment: &'a Experiment, asked: Option<&str>) -> Result<&'a MethodConfig> {
     let is_solved = |method: &&MethodConfig| METHODS.contains(&method.method.as_str());
     let Some(asked) = asked else {
@@ -75,7 +87,14 @@ fn method<'a>(experiment: &'a Experiment, asked: Option<&str>) -> Result<&'a Met
         return first.context("none of the folder's methods is solved by the conditional gradient");
     };
     let found = experiment.methods.iter().find(|method| method.id == asked);
-    let method = found.with_context(|| format!("the folder has no method {asked:?}"))?;
+    let method = found.with_context(|| {
+        let known = || experiment.methods.iter().map(|method| method.id.as_str());
+        format!(
+            "the folder has no method {asked:?}.{} It has {}",
+            suggestion(asked, known()),
+            known().collect::<Vec<_>>().join(", ")
+        )
+    })?;
     ensure!(
         is_solved(&method),
         "{asked} is not solved by the conditional gradient; these methods are: {}",
@@ -138,30 +157,16 @@ fn check_data(results: &Results, block: usize, tasks: &Tasks) -> Result<()> {
 
 /// Eq. `optreg_disc`, as the method solves it on the test samples.
 fn solve(problem: &Problem<'_>, config: &MethodConfig, point: &Point) -> Result<GcgSolution> {
-    let (source, labels) = (problem.source.features.view(), &problem.source.labels);
-    let (source_mass, target_mass) =
-        (uniform_mass(source.nrows()), uniform_mass(problem.target.nrows()));
-    let metric = config.cost.unwrap_or(Cost::Sqeuclidean);
-    let cost = cost_matrix(source, problem.target, metric.into())?;
-    let mut cost = normalize_cost(cost, config.normalize.unwrap_or(Normalize::None).into())?;
-    if config.target_labels == Some(TargetLabels::Plan) {
-        let mut known: Vec<Option<usize>> =
-            problem.labelled_target.labels.iter().copied().map(Some).collect();
-        known.resize(problem.target.nrows(), None);
-        cost = forbid_crossing_labels(cost, labels, &known, &source_mass, &target_mass)?;
-    }
-    let regularizer: Box<dyn Regularizer> = match config.method.as_str() {
-        "ot-quadratic" => Box::new(Quadratic::new(&source_mass, &target_mass)),
-        _ => Box::new(Laplacian::of_nearest_neighbours(
-            (source, problem.target),
-            labels,
-            (&source_mass, &target_mass),
-            point.count("neighbours"),
-            point.get("alpha"),
-        )?),
+    let TransportProblem { cost, source_mass, target_mass } =
+        TransportProblem::new(problem, config)?;
+    let masses = (&*source_mass, &*target_mass);
+    let regularizer: Box<dyn Regularizer> = if config.method == "ot-quadratic" {
+        Box::new(Quadratic::new(masses.0, masses.1))
+    } else {
+        let (neighbours, alpha) = (point.count("neighbours"), point.get("alpha"));
+        Box::new(laplacian(problem, masses, neighbours, alpha)?)
     };
     let options = GcgOptions { relative_gap: problem.relative_gap, ..GcgOptions::default() };
-    let masses = (&*source_mass, &*target_mass);
     let mut path = QuadraticPath::new(cost.view(), masses, &*regularizer, options)?;
     Ok(path.solve(point.get("lambda"), point.get("eta"))?.clone())
 }

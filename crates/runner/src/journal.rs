@@ -4,12 +4,13 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Write as _};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::session::Session;
 use crate::unit::{Ending, Record};
 
 /// The journal's name in a folder of results.
@@ -19,6 +20,7 @@ const FILE: &str = "journal.jsonl";
 pub struct Journal {
     path: PathBuf,
     file: Mutex<File>,
+    pub session: Session,
 }
 
 impl Journal {
@@ -38,7 +40,9 @@ impl Journal {
                 folder.display()
             );
         }
-        Ok(Self { path, file: Mutex::new(file) })
+        let has_units = file.metadata().is_ok_and(|metadata| metadata.len() > 0);
+        let session = Session::begin(folder, has_units);
+        Ok(Self { path, file: Mutex::new(file), session })
     }
 
     /// Begins again, empty.
@@ -51,7 +55,10 @@ impl Journal {
         let path = &self.path;
         let mut file = self.file();
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).with_context(|| cannot_use(path))?;
+        // From the start also if it was read before: what is behind the last whole line is cut off below.
+        file.rewind()
+            .and_then(|()| file.read_to_end(&mut bytes))
+            .with_context(|| cannot_use(path))?;
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
         file.set_len(whole as u64).with_context(|| cannot_use(path))?;
         let mut scored = HashMap::new();
@@ -83,7 +90,8 @@ impl Journal {
             // Half a line would spoil that of the next unit in flight. If this fails, too, nothing can be done.
             let _ = file.set_len(length);
         }
-        written.with_context(|| format!("cannot write {}", self.path.display()))
+        written.with_context(|| format!("cannot write {}", self.path.display()))?;
+        self.session.keep()
     }
 
     fn file(&self) -> MutexGuard<'_, File> {
@@ -134,6 +142,7 @@ mod tests {
         let scored = journal.scored().unwrap();
         assert_eq!(scored.len(), 1, "failed units are tried again");
         assert_eq!(scored["one"], record("one"));
+        assert_eq!(journal.scored().unwrap(), scored, "it can be read again");
         journal.append(&record("three")).unwrap();
         drop(journal);
         let journal = Journal::open(folder.path()).unwrap();

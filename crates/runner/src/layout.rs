@@ -1,12 +1,11 @@
-//! The tables of an experiment in the paper's layout, and the differences to the paper.
+//! The tables of an experiment in the paper's layout.
 
-use crate::config::{Classifier, Data, Experiment};
-use crate::paper::PaperTable;
-use crate::scores::{Cell, Column, Scores, Section, is_same};
+mod differences;
+
+use crate::config::{Data, Experiment};
+use crate::scores::{Cell, Column, Scores, Section};
 use crate::table::{Field, MEAN, Table};
-
-/// How near a cell has to be to the paper's to count as near: three points.
-const NEAR: f64 = 0.03;
+use differences::{Unit, differences, methods_down};
 
 /// What a run shows and writes.
 pub struct Tables {
@@ -26,8 +25,8 @@ impl Tables {
         if has_angles(experiment) {
             return Self {
                 caption: "Error rate",
-                plain: angles(scores, |_, cell| rate(&cell.complement())),
-                shown: angles(scores, |_, cell| rate_with_error(&cell.complement())),
+                plain: angles(scores, |cell| rate(&cell.complement())),
+                shown: angles(scores, |cell| rate_with_error(&cell.complement())),
                 differences: differences(scores, experiment.classifier, Unit::ErrorRate)
                     .map(|(table, line)| (methods_down(&table), line)),
             };
@@ -39,9 +38,7 @@ impl Tables {
             differences: differences(scores, experiment.classifier, Unit::Percent),
         }
     }
-}
 
-impl Tables {
     /// What is shown, for a paper, and below it the differences to the paper's.
     pub fn to_latex(&self) -> String {
         let differences = self.differences.as_ref().map(|(table, line)| {
@@ -82,6 +79,11 @@ fn means<'a>(
     (0..scores.columns.len()).map(|column| section.mean(column))
 }
 
+/// Whether a text has the mean that the best one is shown with: to a reader they are equal.
+fn is_shown_as(text: &str, best: f64, show: impl Fn(&Cell) -> String) -> bool {
+    text.split(' ').next() == Some(show(&Cell(vec![best])).as_str())
+}
+
 /// Marks the best of each row: columns with the same prefix compete.
 fn bold_best(mut table: Table, scores: &Scores<'_>) -> Table {
     let values = scores.sections.iter().flat_map(|section| {
@@ -98,7 +100,7 @@ fn bold_best(mut table: Table, scores: &Scores<'_>) -> Table {
                 .filter(|(rival, _)| rival.prefix == column.prefix)
                 .filter_map(|(_, value)| *value)
                 .fold(f64::NEG_INFINITY, f64::max);
-            let is_best = values[place].is_some_and(|value| is_same(value, best));
+            let is_best = is_shown_as(&fields[place + 1].text, best, percent_with_error);
             fields[place + 1].is_best = scores.columns.len() > 1 && is_best;
         }
     }
@@ -106,7 +108,7 @@ fn bold_best(mut table: Table, scores: &Scores<'_>) -> Table {
 }
 
 /// The layout of the paper's Table 1: methods down, angles across, error rates.
-fn angles(scores: &Scores<'_>, show: impl Fn(&str, &Cell) -> String) -> Table {
+fn angles(scores: &Scores<'_>, show: impl Fn(&Cell) -> String) -> Table {
     let pairs = || scores.sections.iter().flat_map(|section| &section.pairs);
     let cells = |column: usize| {
         scores.sections.iter().flat_map(move |section| {
@@ -122,10 +124,11 @@ fn angles(scores: &Scores<'_>, show: impl Fn(&str, &Cell) -> String) -> Table {
     let rows = scores.columns.iter().enumerate().map(|(place, column)| {
         let fields = cells(place).map(|(pair, cell)| match cell {
             None => Field::default(),
-            Some(cell) => Field {
-                text: show(pair, cell),
-                is_best: scores.columns.len() > 1 && is_same(cell.mean(), best(pair)),
-            },
+            Some(cell) => {
+                let text = show(cell);
+                let is_best = scores.columns.len() > 1 && is_shown_as(&text, best(pair), &show);
+                Field { text, is_best }
+            }
         });
         std::iter::once(Field::from(column.name())).chain(fields).collect()
     });
@@ -134,91 +137,6 @@ fn angles(scores: &Scores<'_>, show: impl Fn(&str, &Cell) -> String) -> Table {
         header: std::iter::once("method".to_owned()).chain(angles).collect(),
         rows: rows.collect(),
     }
-}
-
-/// A table with pairs down in the layout of Table 1; methods that have nothing in it are left out.
-fn methods_down(table: &Table) -> Table {
-    let angle = |field: &Field| field.text.trim_start_matches("0->").to_owned();
-    let rows = (1..table.header.len()).map(|column| {
-        let fields = table.rows.iter().map(move |row| row[column].clone());
-        std::iter::once(Field::from(table.header[column].clone())).chain(fields).collect::<Vec<_>>()
-    });
-    Table {
-        header: std::iter::once(table.header[0].clone())
-            .chain(table.rows.iter().map(|row| angle(&row[0])))
-            .collect(),
-        rows: rows.filter(|row| row[1..].iter().any(|field| !field.text.is_empty())).collect(),
-    }
-}
-
-/// The unit of a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Percent,
-    ErrorRate,
-}
-
-impl Unit {
-    fn difference(self, ours: f64, printed: f64) -> String {
-        match self {
-            Self::Percent => {
-                format!("{:+.1} [{:.2}]", 100.0 * (ours - printed), 100.0 * printed)
-            }
-            Self::ErrorRate => format!("{:+.3} [{:.3}]", printed - ours, 1.0 - printed),
-        }
-    }
-}
-
-/// Ours minus the paper's, with the paper's value in brackets. None if the paper has no such cell.
-fn differences(scores: &Scores<'_>, classifier: Classifier, unit: Unit) -> Option<(Table, String)> {
-    let (mut rows, mut all) = (Vec::new(), Vec::new());
-    for section in &scores.sections {
-        let mut sums = vec![Vec::new(); scores.columns.len()];
-        let start = rows.len();
-        for (pair, cells) in section.pairs.iter().zip(&section.cells) {
-            let mut fields = Vec::new();
-            for (place, (column, cell)) in scores.columns.iter().zip(cells).enumerate() {
-                let table =
-                    section.blocks[place].and_then(|block| PaperTable::of_block(block, classifier));
-                let printed =
-                    table.and_then(|table| table.accuracy(pair, column.prefix, column.title));
-                fields.push(match (cell, printed) {
-                    (Some(cell), Some(printed)) => {
-                        sums[place].push((cell.mean(), printed));
-                        unit.difference(cell.mean(), printed)
-                    }
-                    _ => String::new(),
-                });
-            }
-            rows.push(row(pair, fields.into_iter()));
-        }
-        let mean = |pairs: &Vec<(f64, f64)>| {
-            let (ours, printed): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-            if ours.is_empty() {
-                return String::new();
-            }
-            unit.difference(Cell(ours).mean(), Cell(printed).mean())
-        };
-        rows.push(row(MEAN, sums.iter().map(mean)));
-        if sums.iter().all(Vec::is_empty) {
-            // The paper says nothing about this block.
-            rows.truncate(start);
-        }
-        all.extend(sums.into_iter().flatten());
-    }
-    if all.is_empty() {
-        return None;
-    }
-    let count = |is_counted: &dyn Fn(f64) -> bool| {
-        all.iter().filter(|(ours, printed)| is_counted(ours - printed)).count()
-    };
-    let line = format!(
-        "{} of {} cells lie within 3 points of the paper's, {} are not more than 3 points worse.",
-        count(&|difference| difference.abs() <= NEAR),
-        all.len(),
-        count(&|difference| difference >= -NEAR)
-    );
-    Some((Table { header: header("ours − paper [paper]", scores), rows }, line))
 }
 
 fn row(name: &str, fields: impl Iterator<Item = String>) -> Vec<Field> {
@@ -320,6 +238,33 @@ mod tests {
         assert_eq!(differences.rows[0][1].text, "+0.5 [20.54]");
         assert_eq!(differences.rows[1][1].text, "-1.3 [51.26]");
         assert!(line.starts_with("2 of 3 cells lie within 3 points"), "{line}");
+        assert!(line.ends_with(" 1 cell is missing."), "{line}");
+        // As in the table, no mean over some of the pairs.
+        let mean: Vec<&str> = differences.rows[2].iter().map(|field| field.text.as_str()).collect();
+        assert_eq!(mean, ["mean", "-0.4 [35.90]", ""]);
+    }
+
+    #[test]
+    fn all_that_are_shown_with_the_best_mean_are_bold() {
+        let experiment = committed("two_moons.toml", 1, &["40"], &["1nn", "ot-it", "ot-gl"]);
+        let moons = [("1nn", 1.0), ("ot-it", 0.9996), ("ot-gl", 0.9994)]
+            .map(|(method, accuracy)| record("", "0->40", 1, method, accuracy));
+        let bold = |table: &Table| {
+            let fields = table.rows.iter().flat_map(|row| &row[1..]);
+            fields.map(|field| (field.text.clone(), field.is_best)).collect::<Vec<_>>()
+        };
+        let expected = [("0.000", true), ("0.000", true), ("0.001", false)]
+            .map(|(text, is_best)| (text.to_owned(), is_best));
+        assert_eq!(bold(&tables(&experiment, &moons).shown), expected);
+
+        let experiment = committed("office.toml", 2, &["C-A"], &["1nn", "ot-it"]);
+        let office = [("1nn", 0.2104, 0.23), ("ot-it", 0.2204, 0.22)].map(|(method, one, two)| {
+            [record("", "C->A", 1, method, one), record("", "C->A", 2, method, two)]
+        });
+        let shown = tables(&experiment, office.as_flattened()).shown;
+        assert_eq!(shown.rows[0][1].text, "22.0 ± 1.0");
+        assert_eq!(shown.rows[0][2].text, "22.0 ± 0.0");
+        assert!(shown.rows[0][1].is_best && shown.rows[0][2].is_best);
     }
 
     #[test]

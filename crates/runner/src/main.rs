@@ -1,7 +1,9 @@
 //! `runner`: from a config to the paper's tables, and the data behind them.
 
 mod adapt_command;
+mod adapt_input;
 mod adapt_output;
+mod adapt_solvers;
 mod cli;
 mod compare_command;
 mod config;
@@ -28,16 +30,16 @@ mod run_command;
 mod runs;
 mod say;
 mod scores;
+mod session;
 mod statistics;
 mod sweep;
 mod table;
 mod tables_command;
 mod unit;
 mod version;
+mod writable;
 
 use std::process::ExitCode;
-
-use clap::Parser as _;
 
 fn main() -> ExitCode {
     match run() {
@@ -50,7 +52,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> anyhow::Result<()> {
-    let arguments = cli::Arguments::parse();
+    let arguments = cli::Arguments::of_process();
     let is_run = arguments.run != cli::RunArguments::default();
     match arguments.command {
         Some(_) if is_run => {

@@ -32,14 +32,14 @@ pub struct Manifest {
     pub failed: usize,
 }
 
-/// The run that made the results, or the last of several if it was resumed.
+/// The run that made the results; of one that was resumed, the program and the machine are the last ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
     pub program: Program,
     pub machine: Machine,
     /// When it began, in UTC.
     pub started: String,
-    /// How long it took, earlier runs of a resumed one not counted.
+    /// How long it took, without the time between an interrupt and the command that went on.
     pub seconds: f64,
 }
 
@@ -48,8 +48,11 @@ pub struct Origin {
 pub struct Program {
     pub release: String,
     pub revision: String,
-    /// Hashes of the sources that results depend on.
+    /// A hash of the sources that draw: runs with different ones are not compared. Empty in folders from before it was
+    /// kept, whose draws are unlike any of today.
+    #[serde(default)]
     pub draws: String,
+    /// Hashes of the other sources that results depend on.
     pub protocol: String,
     pub solvers: String,
     pub baselines: String,
@@ -109,4 +112,42 @@ fn cpu() -> String {
         Some(line.split_once(':')?.1.trim().to_owned())
     });
     described.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::RunArguments;
+
+    #[test]
+    fn a_manifest_from_before_draws_had_a_hash_is_read() {
+        let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/quick.toml");
+        let mut manifest = Manifest {
+            command: "cargo run -p runner -- configs/quick.toml".into(),
+            experiment: Experiment::load(&config, &RunArguments::default()).unwrap(),
+            checksums: vec![Vec::new(), vec![("S1".into(), "0a".into())]],
+            left_out: Vec::new(),
+            origin: Origin {
+                program: Program::this(),
+                machine: Machine::this(),
+                started: timestamp(SystemTime::UNIX_EPOCH),
+                seconds: 0.5,
+            },
+            unit_seconds: 1.0 / 3.0,
+            units: 1,
+            failed: 0,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        manifest.write(folder.path()).unwrap();
+        assert_eq!(Manifest::read(folder.path()).unwrap(), manifest);
+
+        let path = folder.path().join(FILE);
+        let mut json: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        json["program"].as_object_mut().unwrap().remove("draws").unwrap();
+        fs::write(&path, json.to_string()).unwrap();
+        manifest.origin.program.draws = String::new();
+        assert_eq!(Manifest::read(folder.path()).unwrap(), manifest);
+        assert_ne!(version::DRAWS, "", "it is another than that of any program");
+    }
 }

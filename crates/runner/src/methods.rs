@@ -3,7 +3,10 @@
 mod margins;
 mod problem;
 mod subspaces;
+#[cfg(test)]
+mod tests;
 mod transport;
+mod transport_problem;
 mod unadapted;
 
 use anyhow::{Result, ensure};
@@ -11,6 +14,7 @@ use anyhow::{Result, ensure};
 use crate::config::{MethodConfig, Point};
 use crate::version;
 pub use problem::{Convergence, Outcome, Problem, Queries};
+pub use transport_problem::{TransportProblem, laplacian};
 
 /// A way to label the target with the source's labels.
 pub struct Method {
@@ -26,6 +30,10 @@ pub struct Method {
     pub code: &'static str,
     /// Whether it cannot do without labelled target samples.
     pub needs_target_labels: bool,
+    /// Whether it tells two classes apart and no more.
+    pub needs_two_classes: bool,
+    /// Whether it can label samples that it did not adapt to, as two moons ask for.
+    pub labels_other_samples: bool,
     /// Roughly how long it takes beside the others: what is long is started first.
     pub effort: f64,
     /// Labels the queries of a problem at each of some grid points, sharing work among them.
@@ -107,17 +115,18 @@ const REWEIGHTINGS: Axis = Axis { name: "reweightings", paper: &[10.0], range: V
 pub static METHODS: &[Method] = &[
     baseline("1nn", "1NN", &[], 0.01, unadapted::nearest),
     baseline("svm", "SVM", &[], 0.2, unadapted::svm),
-    baseline("pca", "PCA", &[DIMENSIONS], 0.1, subspaces::pca),
-    baseline("gfk", "GFK", &[DIMENSIONS], 0.1, subspaces::gfk),
-    baseline("tsl", "TSL", &[LAMBDA, DIMENSIONS], 0.3, subspaces::tsl),
-    baseline("jda", "JDA", &[LAMBDA, DIMENSIONS], 2.0, subspaces::jda),
-    baseline("tca", "TCA", &[LAMBDA, DIMENSIONS], 0.5, subspaces::tca),
-    baseline("sa", "SA", &[DIMENSIONS], 0.3, subspaces::sa),
-    baseline("coral", "CORAL", &[REGULARIZATION], 0.3, subspaces::coral),
-    baseline("dasvm", "DASVM", &[GAMMA, COST], 1.0, margins::dasvm),
-    baseline("pbda", "PBDA", &[GAMMA, COST, DISAGREEMENT], 0.5, margins::pbda),
+    subspace("pca", "PCA", &[DIMENSIONS], 0.1, subspaces::pca),
+    subspace("gfk", "GFK", &[DIMENSIONS], 0.1, subspaces::gfk),
+    subspace("tsl", "TSL", &[LAMBDA, DIMENSIONS], 0.3, subspaces::tsl),
+    subspace("jda", "JDA", &[LAMBDA, DIMENSIONS], 2.0, subspaces::jda),
+    subspace("tca", "TCA", &[LAMBDA, DIMENSIONS], 0.5, subspaces::tca),
+    subspace("sa", "SA", &[DIMENSIONS], 0.3, subspaces::sa),
+    subspace("coral", "CORAL", &[REGULARIZATION], 0.3, subspaces::coral),
+    binary("dasvm", "DASVM", &[GAMMA, COST], 1.0, margins::dasvm),
+    binary("pbda", "PBDA", &[GAMMA, COST, DISAGREEMENT], 0.5, margins::pbda),
     Method {
         needs_target_labels: true,
+        labels_other_samples: false,
         ..baseline("mmdt", "MMDT", &[COMPONENTS, SOURCE_COST, TARGET_COST], 0.2, margins::mmdt)
     },
     transport("ot-exact", "OT-exact", &[], 0.05, transport::exact),
@@ -143,8 +152,40 @@ const fn baseline(
     effort: f64,
     sweep: Sweep,
 ) -> Method {
-    let code = version::BASELINES;
-    Method { id, title, axes, options: &[], code, needs_target_labels: false, effort, sweep }
+    Method {
+        id,
+        title,
+        axes,
+        options: &[],
+        code: version::BASELINES,
+        needs_target_labels: false,
+        needs_two_classes: false,
+        labels_other_samples: true,
+        effort,
+        sweep,
+    }
+}
+
+/// A baseline for two classes.
+const fn binary(
+    id: &'static str,
+    title: &'static str,
+    axes: &'static [Axis],
+    effort: f64,
+    sweep: Sweep,
+) -> Method {
+    Method { needs_two_classes: true, ..baseline(id, title, axes, effort, sweep) }
+}
+
+/// A baseline that embeds the samples of both domains, and no others.
+const fn subspace(
+    id: &'static str,
+    title: &'static str,
+    axes: &'static [Axis],
+    effort: f64,
+    sweep: Sweep,
+) -> Method {
+    Method { labels_other_samples: false, ..baseline(id, title, axes, effort, sweep) }
 }
 
 const fn transport(
@@ -155,6 +196,5 @@ const fn transport(
     sweep: Sweep,
 ) -> Method {
     let options = &["cost", "normalize", "target_labels"];
-    let code = version::SOLVERS;
-    Method { id, title, axes, options, code, needs_target_labels: false, effort, sweep }
+    Method { options, code: version::SOLVERS, ..baseline(id, title, axes, effort, sweep) }
 }

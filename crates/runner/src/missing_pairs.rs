@@ -1,19 +1,19 @@
 //! The pairs of a catalogued set whose files cannot be had.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use datasets::{DataSet, Library, Progress};
 
 use crate::config::{Block, Data, Pair};
 use crate::experiment::used_entries;
 
-/// Where the config allows it, removes the pairs whose files cannot be had, names them on stderr and returns their names.
-/// If no pair would be left at all, the error says what is missing.
+/// Where the config allows it, removes the pairs whose files cannot be had, says on stderr what is missing, and returns
+/// their names. It is an error if no pair is left at all.
 pub fn leave_out_missing(
     blocks: &mut Vec<Block>,
     library: &Library,
     progress: &dyn Progress,
 ) -> Result<Vec<String>> {
-    let (mut last_problem, mut left_out) = (None, Vec::new());
+    let mut left_out = Vec::new();
     for block in &mut *blocks {
         let Data::Catalogued { set, skip_missing: true, .. } = &block.data else { continue };
         let set = DataSet::find(set)?;
@@ -37,11 +37,12 @@ pub fn leave_out_missing(
             missing.join(", ")
         );
         left_out.extend(missing.iter().map(|pair| format!("{}{pair}", block.prefix)));
-        last_problem = Some(problem);
     }
     blocks.retain(|block| !block.pairs.is_empty());
-    match last_problem {
-        Some(problem) if blocks.is_empty() => Err(problem.into()),
-        _ => Ok(left_out),
-    }
+    ensure!(
+        !blocks.is_empty(),
+        "no pair is left to run, because files of all of them are missing ({}): bring these files, or choose other pairs",
+        left_out.join(", ")
+    );
+    Ok(left_out)
 }

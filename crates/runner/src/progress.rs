@@ -109,6 +109,8 @@ impl SweepProgress {
     pub fn start(&self, unit: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.running.push(unit.to_owned());
+        // Not only as one ends: with a single thread, none is running then.
+        self.write_line(&mut state);
         self.bar.set_message(self.message(&state));
     }
 
@@ -118,13 +120,23 @@ impl SweepProgress {
         state.done += 1;
         state.done_now += 1;
         state.done_effort += effort;
-        let message = self.message(&state);
         self.bar.set_position(state.done as u64);
-        if self.writes_lines && state.last_line.elapsed() >= LINE_EVERY {
+        self.write_line(&mut state);
+        self.bar.set_message(self.message(&state));
+    }
+
+    fn write_line(&self, state: &mut SweepState) {
+        if let Some(line) = self.line(state) {
+            eprintln!("{line}");
             state.last_line = Instant::now();
-            eprintln!("{}/{} {message}", state.done, self.total);
         }
-        self.bar.set_message(message);
+    }
+
+    /// What is to be written now, if anything is.
+    fn line(&self, state: &SweepState) -> Option<String> {
+        let is_due = state.last_line.elapsed() >= LINE_EVERY && !state.running.is_empty();
+        (self.writes_lines && is_due)
+            .then(|| format!("{}/{} {}", state.done, self.total, self.message(state)))
     }
 
     pub fn end(&self) {
@@ -161,7 +173,27 @@ fn style(template: &str) -> ProgressStyle {
 
 #[cfg(test)]
 mod tests {
-    use super::duration;
+    use super::*;
+
+    #[test]
+    fn a_line_names_what_is_running() {
+        let mut progress = SweepProgress::new(3, [1.0, 1.0].into_iter(), true);
+        progress.writes_lines = true;
+        let line = |progress: &SweepProgress| {
+            let mut state = progress.state.lock().unwrap();
+            state.last_line = Instant::now().checked_sub(LINE_EVERY).unwrap();
+            progress.line(&state)
+        };
+        // One thread: between two units nothing is running, and nothing is written.
+        assert_eq!(line(&progress), None);
+        progress.state.lock().unwrap().running.push("OT-GL on C->A, trial 1".into());
+        assert_eq!(line(&progress).unwrap(), "1/3 OT-GL on C->A, trial 1");
+        progress.finish("OT-GL on C->A, trial 1", 1.0);
+        assert_eq!(line(&progress), None);
+        progress.start("OT-GL on C->A, trial 2");
+        let line = line(&progress).unwrap();
+        assert!(line.starts_with("2/3 ") && line.ends_with(" OT-GL on C->A, trial 2"), "{line}");
+    }
 
     #[test]
     fn durations_read_well() {

@@ -85,7 +85,7 @@ pub fn write(folders: &[&Path]) -> Result<()> {
 }
 
 /// A text as one word of a shell.
-fn in_shell(text: &str) -> String {
+pub fn in_shell(text: &str) -> String {
     let is_plain =
         |character: char| character.is_alphanumeric() || "/._-+,:=@%".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {

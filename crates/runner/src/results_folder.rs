@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
+use crate::config::Block;
 use crate::layout::Tables;
 use crate::manifest::Manifest;
 use crate::progress::duration;
@@ -13,6 +14,7 @@ use crate::runs;
 use crate::say_line;
 use crate::scores::Scores;
 use crate::unit::{Ending, Record};
+use crate::writable;
 
 /// The files that a run writes besides its journal.
 pub const FILES: [&str; 6] =
@@ -27,7 +29,30 @@ pub struct Results {
 impl Results {
     /// Reads the store of a folder.
     pub fn read(folder: &Path) -> Result<Self> {
-        Ok(Self { manifest: Manifest::read(folder)?, records: runs::read(folder)? })
+        let results = Self { manifest: Manifest::read(folder)?, records: runs::read(folder)? };
+        results.check_same_run(folder)?;
+        Ok(results)
+    }
+
+    /// Of a manifest and the units of another run, tables would be empty or half empty.
+    fn check_same_run(&self, folder: &Path) -> Result<()> {
+        let Manifest { experiment, units, command, .. } = &self.manifest;
+        let has_pair =
+            |block: &Block, pair: &str| block.pairs.iter().any(|own| own.to_string() == pair);
+        let is_of_it = |record: &Record| {
+            let Record { prefix, pair, method, .. } = record;
+            experiment.methods.iter().any(|own| own.id == *method)
+                && experiment
+                    .blocks
+                    .iter()
+                    .any(|block| block.prefix == *prefix && has_pair(block, pair))
+        };
+        ensure!(
+            self.records.len() == *units && self.records.iter().all(is_of_it),
+            "{}: manifest.json and runs.parquet are of different runs: get those of the same one, or run it again ({command})",
+            folder.display()
+        );
+        Ok(())
     }
 
     /// Writes the store.
@@ -94,13 +119,7 @@ pub fn make_folder(folder: &Path) -> Result<()> {
 pub fn check_writable(folder: &Path) -> Result<()> {
     for name in FILES {
         let path = folder.join(name);
-        let is_new = !path.exists();
-        let opened = fs::OpenOptions::new().create(true).append(true).open(&path);
-        opened.with_context(|| cannot_write(&path))?;
-        if is_new {
-            // Best effort: an empty file that stays behind is overwritten by the run.
-            let _ = fs::remove_file(path);
-        }
+        writable::probe(&path).with_context(|| cannot_write(&path))?;
     }
     Ok(())
 }

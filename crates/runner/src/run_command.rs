@@ -1,7 +1,7 @@
 //! `runner CONFIG`: every method on every trial of every pair, then the tables.
 
 use std::path::Path;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use datasets::{DataRoots, Environment, Fetcher, Library};
@@ -9,17 +9,18 @@ use datasets::{DataRoots, Environment, Fetcher, Library};
 use crate::cli::{DataLocation, RunArguments};
 use crate::config::Experiment;
 use crate::journal::Journal;
-use crate::manifest::{Machine, Manifest, Origin, Program, timestamp};
+use crate::manifest::{Machine, Manifest, Origin, Program};
 use crate::missing_pairs::leave_out_missing;
 use crate::progress::{DownloadBars, duration};
-use crate::report;
+use crate::report::{self, in_shell};
 use crate::results_folder::{Results, check_writable, make_folder};
+use crate::session::Spent;
 use crate::sweep::{RunManner, Swept, sweep};
 use crate::unit::{Ending, Record};
 
 /// Runs an experiment and writes its results.
 pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
-    let (started, clock) = (SystemTime::now(), Instant::now());
+    let clock = Instant::now();
     let path =
         arguments.config.as_deref().context("name a config, for example configs/quick.toml")?;
     let mut experiment = Experiment::load(path, arguments)?;
@@ -52,6 +53,7 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
     let complaint = failures.first().map(|record| failure_text(record, failed));
     // Where nothing was left to do, what made the results is what made them before.
     let origin = Manifest::read(&folder).ok().filter(|_| run == 0).map(|manifest| manifest.origin);
+    let Spent { started, seconds } = journal.session.spent();
     let manifest = Manifest {
         command: command(&experiment, path, arguments),
         checksums,
@@ -59,8 +61,8 @@ pub fn run(arguments: &RunArguments, location: &DataLocation) -> Result<()> {
         origin: origin.unwrap_or_else(|| Origin {
             program: Program::this(),
             machine: Machine::this(),
-            started: timestamp(started),
-            seconds: clock.elapsed().as_secs_f64(),
+            started,
+            seconds,
         }),
         unit_seconds: records.iter().map(|record| record.seconds).sum(),
         units: records.len(),
@@ -104,6 +106,13 @@ pub fn library(location: &DataLocation) -> Result<Library> {
              (--mirror or OTDA_MIRROR)"
         );
     }
+    if let Some(folder) = &location.data {
+        ensure!(
+            folder.is_dir(),
+            "--data {}: this is no folder: make it, or name one that is there",
+            folder.display()
+        );
+    }
     let roots = DataRoots::new(&Environment::of_process(location.data.clone()));
     Ok(Library::new(roots, Fetcher::new(mirror)))
 }
@@ -111,11 +120,11 @@ pub fn library(location: &DataLocation) -> Result<Library> {
 /// The command that makes the same tables again.
 fn command(experiment: &Experiment, config: &Path, arguments: &RunArguments) -> String {
     let Experiment { seed, trials, .. } = experiment;
-    let mut command =
-        format!("cargo run -p runner -- {} --trials {trials} --seed {seed}", config.display());
+    let config = in_shell(&config.display().to_string());
+    let mut command = format!("cargo run -p runner -- {config} --trials {trials} --seed {seed}");
     for (option, names) in [("pairs", &arguments.pairs), ("methods", &arguments.methods)] {
         if let Some(names) = names {
-            command += &format!(" --{option} '{}'", names.join(","));
+            command += &format!(" --{option} {}", in_shell(&names.join(",")));
         }
     }
     command

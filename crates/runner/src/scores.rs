@@ -126,17 +126,19 @@ impl<'a> Scores<'a> {
 }
 
 impl Section<'_> {
+    /// Whether a column's block has a pair.
+    pub fn has(&self, pair: &str, column: usize) -> bool {
+        self.blocks[column]
+            .is_some_and(|block| block.pairs.iter().any(|own| own.to_string() == pair))
+    }
+
     /// The mean of a column over the pairs that it has; nothing if a cell is missing.
     pub fn mean(&self, column: usize) -> Option<f64> {
-        let has = |pair: &str| {
-            let block = self.blocks[column];
-            block.is_some_and(|block| block.pairs.iter().any(|own| own.to_string() == pair))
-        };
         let means: Option<Vec<f64>> = self
             .pairs
             .iter()
             .zip(&self.cells)
-            .filter(|(pair, _)| has(pair))
+            .filter(|(pair, _)| self.has(pair, column))
             .map(|(_, row)| row[column].as_ref().map(Cell::mean))
             .collect();
         means.filter(|means| !means.is_empty()).map(|means| Cell(means).mean())

@@ -14,7 +14,8 @@ pub struct Comparison {
     pub wilcoxon: Option<f64>,
 }
 
-/// Differences of accuracies in percent are rounded quotients: what differs by less is equal, and nothing if it is less.
+/// Accuracies in percent are rounded quotients: two differences that are nearer than this are equal, and one that is
+/// smaller is zero.
 const ROUNDING: f64 = 1e-9;
 
 impl Comparison {

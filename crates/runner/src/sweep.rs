@@ -1,10 +1,10 @@
 //! Runs the units of an experiment in parallel, each once: those in the journal are not run again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use datasets::Library;
 
 use crate::config::Experiment;
@@ -77,6 +77,10 @@ pub fn sweep(
             Ok(Work { unit, tasks, key: key.clone(), effort })
         })
         .collect::<Result<Vec<_>>>()?;
+    if work.len() == units.len() {
+        // Nothing is taken over, be it after --fresh or because all units of the journal are of other settings.
+        journal.session.forget();
+    }
     // Longest first, so that no core waits for a long unit at the end. The sort is stable.
     work.sort_by(|a, b| b.effort.total_cmp(&a.effort));
     let finished = run_all(experiment, &work, journal, quiet, units.len())?;
@@ -101,11 +105,22 @@ pub fn sweep(
     })
 }
 
-/// A draw that is not possible is the config's fault, not a unit's: found out before the long part.
+/// A draw that is not possible is the config's fault, not a unit's, and so is a method for other data: found out before
+/// the long part.
 fn check_draws(experiment: &Experiment, blocks: &[Tasks]) -> Result<()> {
     for (block, tasks) in experiment.blocks.iter().zip(blocks) {
         for pair in &block.pairs {
-            tasks.task(pair, 0).with_context(|| format!("pair {pair}"))?;
+            let task = tasks.task(pair, 0).with_context(|| format!("pair {pair}"))?;
+            let (problem, _) = task.test(experiment.classifier);
+            let classes = problem.source.labels.iter().collect::<BTreeSet<_>>().len();
+            for method in &experiment.methods {
+                ensure!(
+                    classes == 2 || !method.entry()?.needs_two_classes,
+                    "{} tells two classes apart, and domain {} has {classes}: leave out the method or its pairs",
+                    method.id,
+                    pair.source
+                );
+            }
         }
     }
     Ok(())

@@ -126,6 +126,21 @@ fn plan_image_and_prediction_are_written() {
 }
 
 #[test]
+fn a_file_that_cannot_be_written_is_found_out_before_the_solve() {
+    let folder = tempfile::tempdir().unwrap();
+    arrays(folder.path());
+    std::fs::create_dir(folder.path().join("taken.npy")).unwrap();
+    std::fs::write(folder.path().join("old.csv"), "kept").unwrap();
+    let arguments = ["--method", "ot-exact", "--out", "old.csv", "--plan", "taken.npy"];
+    let refused = complaint(&adapt(folder.path(), &arguments));
+    assert!(refused.contains("cannot write taken.npy; choose another file"), "{refused}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("old.csv")).unwrap(), "kept");
+    let arguments = ["--method", "ot-exact", "--out", "new.csv", "--plan", "taken.npy"];
+    complaint(&adapt(folder.path(), &arguments));
+    assert!(!folder.path().join("new.csv").exists(), "what was tried leaves nothing behind");
+}
+
+#[test]
 fn some_target_labels_constrain_the_plan() {
     let folder = tempfile::tempdir().unwrap();
     arrays(folder.path());
@@ -223,4 +238,88 @@ fn bad_arguments_are_answered_with_a_sentence() {
     write_npy(folder.path().join("xt.npy"), &Array2::<f64>::ones((5, 3))).unwrap();
     let text = complaint(&adapt(folder.path(), &["--method", "ot-exact"]));
     assert!(text.contains("the features of target has 3 entries and source 2"), "{text}");
+}
+
+/// `adapt` without anything that this file's other tests give it.
+fn adapt_only(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_runner"))
+        .current_dir(folder)
+        .arg("adapt")
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn labels_are_asked_for_only_where_something_uses_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    arrays(folder);
+    let files = ["--source", "xs.npy", "--target", "xt.npy", "--method"];
+    let run = |options: &[&str]| adapt_only(folder, &[&files, options].concat());
+    let plan = ["--plan", "plan.npy"];
+    let without = report(&run(&[&["ot-it", "--lambda", "1"], &plan[..]].concat()));
+    let with = report(&adapt(folder, &["--method", "ot-it", "--lambda", "1"]));
+    assert_eq!(without["objective"], with["objective"]);
+    assert!(without.get("accuracy").is_none());
+    for (options, what) in [
+        (&["ot-gl", "--lambda", "1", "--eta", "1"][..], "ot-gl"),
+        (&["ot-lpl1", "--lambda", "1", "--eta", "1"], "ot-lpl1"),
+        (&["ot-laplace", "--lambda", "1", "--eta", "1"], "ot-laplace"),
+        (&["ot-exact", "--predict", "labels.csv"], "--predict"),
+        (&["ot-exact", "--target-labels", "yt.npy"], "--target-labels"),
+    ] {
+        let text = complaint(&run(options));
+        let expected =
+            format!("xs.npy has no labels, and {what} needs them: give them with --labels FILE");
+        assert!(text.contains(&expected), "expected {expected:?} in {text}");
+    }
+}
+
+#[test]
+fn a_column_of_labels_is_no_feature_of_source_or_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    arrays(folder);
+    for (name, labels) in [("xs", "ys"), ("xt", "yt")] {
+        let features: Array2<f64> = read_npy(folder.join(format!("{name}.npy"))).unwrap();
+        let labels: Array1<i64> = read_npy(folder.join(format!("{labels}.npy"))).unwrap();
+        let lines = features.rows().into_iter().zip(&labels);
+        let table = lines.map(|(row, label)| format!("{},{label},{}\n", row[0], row[1]));
+        let table = "a,label,b\n".to_owned() + &table.collect::<String>();
+        std::fs::write(folder.join(format!("{name}.csv")), table).unwrap();
+    }
+    let method = ["--method", "ot-exact"];
+    let objective = |arguments: &[&str]| {
+        report(&adapt_only(folder, &[&method, arguments].concat()))["objective"].clone()
+    };
+    let expected = report(&adapt(folder, &method))["objective"].clone();
+    let tables = ["--source", "xs.csv", "--target", "xt.csv"];
+    assert_eq!(objective(&tables), expected);
+    assert_eq!(objective(&[&tables[..], &["--labels", "ys.npy"]].concat()), expected);
+    // The source's labels in another order.
+    let labels: Array1<i64> = read_npy(folder.join("ys.npy")).unwrap();
+    write_npy(folder.join("other.npy"), &labels.mapv(|label| 7 - label)).unwrap();
+    let mixed = [&method[..], &tables, &["--labels", "other.npy"]].concat();
+    let text = complaint(&adapt_only(folder, &mixed));
+    assert!(text.contains("xs.csv: column \"label\"") && text.contains("other.npy"), "{text}");
+}
+
+#[test]
+fn no_file_takes_the_place_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    arrays(folder);
+    let before = std::fs::read(folder.join("xt.npy")).unwrap();
+    for (options, expected) in [
+        (["--out", "same.npy", "--plan", "./same.npy"], "--out and --plan are both ./same.npy"),
+        (["--plan", "same.csv", "--predict", "same.csv"], "--plan and --predict are both same.csv"),
+        (["--out", "xt.npy", "--predict", "p.csv"], "--target and --out are both xt.npy"),
+        (["--out", "new.npy", "--predict", "ys.npy"], "--labels and --predict are both ys.npy"),
+    ] {
+        let text = complaint(&adapt(folder, &[&["--method", "ot-exact"], &options[..]].concat()));
+        assert!(text.contains(expected), "expected {expected:?} in {text}");
+    }
+    assert_eq!(std::fs::read(folder.join("xt.npy")).unwrap(), before);
+    assert!(!folder.join("new.npy").exists() && !folder.join("same.npy").exists());
 }

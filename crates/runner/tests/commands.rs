@@ -218,11 +218,31 @@ fn the_summary_has_a_row_a_published_domain_in_csv_and_json() {
 }
 
 #[test]
-fn fetching_an_unknown_set_lists_the_known_ones() {
-    assert_says(
-        &complaint(&runner(&["data", "fetch", "faces"])),
-        "Known: digits, pie, office-surf",
-    );
+fn a_misspelt_name_is_answered_with_the_nearest() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("office.toml"), "").unwrap();
+    for (arguments, expected) in [
+        (&["data", "fetch", "faces"][..], "Known are digits, pie, office-surf"),
+        (&["data", "fetch", "ofice"], "Did you mean \"office-surf\"?"),
+        (&["ofice.toml"], "cannot read the config ofice.toml. Did you mean \"office.toml\"?"),
+        (&["tabels"], "Did you mean \"tables\"?"),
+        (&["tabels", "results/office"], "no subcommand \"tabels\". Did you mean \"tables\"?"),
+    ] {
+        let output = runner_in(folder.path(), arguments);
+        assert!(!output.status.success());
+        assert_says(&String::from_utf8_lossy(&output.stderr), expected);
+    }
+}
+
+#[test]
+fn a_pair_that_may_be_two_is_refused() {
+    let (folder, path) = own_domains("", &[("A", &[1]), ("B-C", &[1]), ("A-B", &[1]), ("C", &[1])]);
+    let out = folder.path().join("out").display().to_string();
+    let text = complaint(&runner(&[&path, "--pairs", "A-B-C", "--out", &out]));
+    assert_says(&text, "\"A-B-C\" may be two pairs: write \"A->B-C\" or \"A-B->C\"");
+    stdout(&runner(&[&path, "--pairs", "A->B-C", "--out", &out]));
+    let table = std::fs::read_to_string(folder.path().join("out/table.csv")).unwrap();
+    assert_eq!(table, "pair,1NN\nA->B-C,100.00\n");
 }
 
 /// Own domains by CSV, each with two samples of every class.
@@ -293,7 +313,7 @@ fn two_moons_without_meaning_are_refused() {
     assert_says(&moons("test_samples = 1"), "test_samples = 1 is not allowed");
     assert_says(&moons("angles = []"), "name at least one angle");
     assert_says(&moons("angles = [nan]"), "an angle is a number of degrees");
-    assert_says(&moons("angles = [10, 10.0]"), "pair 0->10 is named twice");
+    assert_says(&moons("angles = [10, 10.0]"), "angles has 10 twice");
     assert_says(&refusal(&format!("{TWO_MOONS}[draw]\n")), "[draw] does not apply to two moons");
 }
 
@@ -351,7 +371,23 @@ fn a_changed_run_does_not_replace_the_results_of_its_config() {
     run(&["--pairs", "S1-S2", "--methods", "1nn"]);
     assert_eq!(std::fs::read_to_string(&whole).unwrap().lines().count(), 14);
     let partial = std::fs::read_to_string(folder.path().join("results/own/partial/table.md"));
-    assert_says(&partial.unwrap(), "--trials 2 --seed 1 --pairs 'S1-S2' --methods '1nn'`");
+    assert_says(&partial.unwrap(), "--trials 2 --seed 1 --pairs S1-S2 --methods 1nn`");
+}
+
+#[test]
+fn the_command_of_a_manifest_is_one_for_the_shell() {
+    let folder = tempfile::tempdir().unwrap();
+    let configs = folder.path().join("my configs");
+    std::fs::create_dir(&configs).unwrap();
+    std::fs::copy(committed("quick.toml"), configs.join("own.toml")).unwrap();
+    let arguments =
+        ["my configs/own.toml", "--methods", "1nn", "--pairs", "S1->S2", "--out", "out"];
+    stdout(&runner_in(folder.path(), &arguments));
+    let manifest = std::fs::read_to_string(folder.path().join("out/manifest.json")).unwrap();
+    assert_says(
+        &manifest,
+        "-- 'my configs/own.toml' --trials 3 --seed 1 --pairs 'S1->S2' --methods 1nn\"",
+    );
 }
 
 #[test]
@@ -381,6 +417,11 @@ fn options_of_the_data_go_before_or_after_the_subcommand() {
         "begin it with http:// or https://",
     );
     stdout(&runner(&["data", "--mirror", ""]));
+    for arguments in
+        [["data", "--data", "nowhere"], [&committed("quick.toml"), "--data", "nowhere"]]
+    {
+        assert_says(&complaint(&runner(&arguments)), "--data nowhere: this is no folder");
+    }
 }
 
 #[test]
@@ -388,6 +429,10 @@ fn what_is_generated_needs_no_fetching() {
     let text = stdout(&runner(&["data", "fetch", "two-moons", "synthetic"]));
     assert_says(&text, "two-moons is generated: nothing to fetch.");
     assert_says(&text, "synthetic is generated: nothing to fetch.");
+    // A folder to download to need not be there.
+    let folder = tempfile::tempdir().unwrap();
+    stdout(&runner_in(folder.path(), &["data", "fetch", "synthetic", "--data", "new"]));
+    assert!(folder.path().join("new").is_dir());
 }
 
 #[test]
@@ -407,8 +452,9 @@ fn a_damaged_file_is_a_row_without_numbers_and_is_fetched_again() {
 
 #[test]
 fn pairs_without_data_may_be_left_out_but_not_all() {
-    let text = complaint(&runner(&[&committed("decaf.toml")]));
-    assert_says(&text, "4 data files are missing");
+    let text = complaint(&runner(&[&committed("decaf.toml"), "--pairs", "C-A"]));
+    assert_says(&text, "2 data files are missing");
+    assert_says(&text, "no pair is left to run, because files of all of them are missing (L6-C->A");
     assert_says(
         &refusal("seed = 1\n[data]\nset = \"synthetic\"\nskip_missing = true\n[methods.1nn]\n"),
         "skip_missing = true needs a published set",
@@ -483,4 +529,6 @@ fn a_units_history_is_that_of_the_run() {
     assert_says(&page, "Iterations of one unit");
     let refused = complaint(&runner(&["history", &out, "--method", "ot-it"]));
     assert_says(&refused, "these methods are: ot-laplace, ot-quadratic");
+    let unknown = complaint(&runner(&["history", &out, "--method", "ot-lap"]));
+    assert_says(&unknown, "Did you mean \"ot-laplace\"? It has ot-it, ot-laplace");
 }

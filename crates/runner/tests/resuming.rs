@@ -21,6 +21,25 @@ lambda = [1, 10]
 eta = [0.1, 1]
 ";
 
+/// One unit, which the conditional gradient solves at once.
+const MOONS: &str = "\
+seed = 1
+trials = 1
+
+[data]
+set = \"two-moons\"
+
+[data.two_moons]
+angles = [20]
+source_per_class = 5
+target_per_class = 5
+test_samples = 10
+
+[methods.ot-quadratic]
+lambda = 1
+eta = 1
+";
+
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_runner"));
     command.current_dir(folder).env("OTDA_MIRROR", "http://127.0.0.1:9").args(arguments);
@@ -76,6 +95,13 @@ fn a_killed_run_goes_on_and_ends_with_the_same_table() {
     let before = units(folder, "killed");
     assert!(before >= 2);
 
+    let time = || -> serde_json::Value {
+        let text = fs::read(folder.join("killed/journal.time.json")).unwrap();
+        serde_json::from_slice(&text).unwrap()
+    };
+    let killed = time();
+    // Seconds are what a timestamp shows.
+    std::thread::sleep(Duration::from_millis(1100));
     let resumed = succeeds(folder, &["own.toml", "--out", "killed", "--jobs", "2"]);
     assert_eq!(units(folder, "killed"), 12, "nothing is done twice");
     assert!(stderr(&resumed).contains("of 12 units are done already"), "{}", stderr(&resumed));
@@ -83,6 +109,9 @@ fn a_killed_run_goes_on_and_ends_with_the_same_table() {
 
     let manifest = || fs::read_to_string(folder.join("killed/manifest.json")).unwrap();
     let made_by = manifest();
+    let origin: serde_json::Value = serde_json::from_str(&made_by).unwrap();
+    assert_eq!(origin["started"], killed["started"], "the killed run was part of it");
+    assert!(origin["seconds"].as_f64() > killed["seconds"].as_f64());
     succeeds(folder, &["own.toml", "--out", "killed"]);
     assert_eq!(units(folder, "killed"), 12, "a finished run has nothing to do");
     assert_eq!(manifest(), made_by, "nor did it make anything");
@@ -93,6 +122,7 @@ fn a_killed_run_goes_on_and_ends_with_the_same_table() {
     assert_eq!(units(folder, "killed"), 12, "what cannot begin forgets nothing");
     succeeds(folder, &["own.toml", "--out", "killed", "--fresh", "--methods", "1nn"]);
     assert_eq!(units(folder, "killed"), 4, "--fresh forgets");
+    assert_ne!(time()["started"], killed["started"], "and begins anew");
 }
 
 #[test]
@@ -175,6 +205,21 @@ fn tables_come_from_the_store_alone() {
 }
 
 #[test]
+fn a_store_with_the_manifest_of_another_run_has_no_tables() {
+    let folder = folder_with(CONFIG);
+    let folder = folder.path();
+    succeeds(folder, &["own.toml", "--out", "out"]);
+    succeeds(folder, &["own.toml", "--out", "other", "--methods", "svm"]);
+    let before = table(folder, "out");
+    fs::copy(folder.join("other/manifest.json"), folder.join("out/manifest.json")).unwrap();
+    let refused = runner(folder, &["tables", "out"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let said = stderr(&refused);
+    assert!(said.contains("manifest.json and runs.parquet are of different runs"), "{said}");
+    assert_eq!(table(folder, "out"), before);
+}
+
+#[test]
 fn two_methods_are_compared_on_the_same_draws() {
     let folder = folder_with(CONFIG);
     let folder = folder.path();
@@ -194,13 +239,53 @@ fn two_methods_are_compared_on_the_same_draws() {
     succeeds(folder, &["fewer.toml", "--out", "fewer", "--methods", "1nn"]);
     let other_sizes = complain(&["compare", "one", "fewer"]);
     assert!(other_sizes.contains("the draws of S1->S2 differ: 20 source samples"), "{other_sizes}");
-    let committed = |name: &str| format!("{}/../../results/{name}", env!("CARGO_MANIFEST_DIR"));
-    let other_moons = complain(&["compare", &committed("quick"), &committed("two_moons")]);
-    assert!(other_moons.contains("two moons are generated with other settings"), "{other_moons}");
+    assert!(same.contains("Draws of one pair share samples"), "{same}");
     // A pair that only one of them has is no matter.
     succeeds(folder, &["fewer.toml", "--out", "fewer", "--methods", "1nn", "--pairs", "S3-S1"]);
     let nothing = complain(&["compare", "one", "fewer"]);
     assert!(nothing.contains("no draw in common"), "{nothing}");
     assert!(complain(&["compare", "one:ot-g", "one:1nn"]).contains("Did you mean \"ot-gl\"?"));
     assert!(complain(&["compare", "one", "one:1nn"]).contains("on both sides, or on neither"));
+}
+
+#[test]
+fn moons_are_compared_with_moons_of_the_same_settings() {
+    let folder = folder_with(MOONS);
+    let folder = folder.path();
+    let noisy = MOONS.replace("angles = [20]", "angles = [20]\nnoise = 0.1");
+    fs::write(folder.join("noisy.toml"), noisy).unwrap();
+    for (config, out) in [("own.toml", "one"), ("own.toml", "same"), ("noisy.toml", "noisy")] {
+        succeeds(folder, &[config, "--out", out, "--methods", "1nn"]);
+    }
+    let same = succeeds(folder, &["compare", "one", "same"]);
+    let shown = String::from_utf8_lossy(&same.stdout);
+    assert!(shown.contains("0/1/0") && !shown.contains("share samples"), "{shown}");
+    let refused = stderr(&runner(folder, &["compare", "one", "noisy"]));
+    assert!(refused.contains("two moons are generated with other settings"), "{refused}");
+}
+
+#[test]
+fn a_folder_of_a_program_that_draws_differently_is_not_compared_and_has_no_history() {
+    let folder = folder_with(MOONS);
+    let folder = folder.path();
+    for out in ["ours", "theirs"] {
+        succeeds(folder, &["own.toml", "--out", out]);
+        succeeds(folder, &["history", out]);
+    }
+    succeeds(folder, &["compare", "ours", "theirs"]);
+
+    let path = folder.join("theirs/manifest.json");
+    let mut manifest: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    manifest["program"]["draws"] = "0123456789abcdef".into();
+    fs::write(&path, manifest.to_string()).unwrap();
+    let history = folder.join("theirs/history.json");
+    fs::remove_file(&history).unwrap();
+
+    let compared = stderr(&runner(folder, &["compare", "ours", "theirs"]));
+    assert!(compared.contains("may draw in different ways"), "{compared}");
+    let refused = stderr(&runner(folder, &["history", "theirs"]));
+    assert!(refused.contains("the run of theirs drew with another program"), "{refused}");
+    assert!(refused.contains("cargo run -p runner -- own.toml"), "{refused}");
+    assert!(!history.exists(), "nothing was solved");
 }

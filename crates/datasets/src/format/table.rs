@@ -82,6 +82,7 @@ pub(super) fn parse_csv(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {
         return Err(FormatError::NotThisFormat { format: FORMAT, problem: "it is empty".into() });
     };
     let separator = separator_of(first_line);
+    check_rows(text, separator)?;
     let has_header = has_header(text, separator)?;
     let options = CsvReadOptions::default()
         .with_has_header(has_header)
@@ -89,28 +90,49 @@ pub(super) fn parse_csv(bytes: &[u8]) -> Parsed<Vec<NamedArray>> {
         .with_infer_schema_length(None)
         .with_parse_options(CsvParseOptions::default().with_separator(separator));
     let table =
-        guarded(FORMAT, || options.into_reader_with_file_handle(Cursor::new(bytes)).finish())
-            .map_err(|problem| longer_row(text, separator).unwrap_or(problem))?;
+        guarded(FORMAT, || options.into_reader_with_file_handle(Cursor::new(bytes)).finish())?;
     columns(FORMAT, &table)
 }
 
-/// The error for a row with more fields than the first, which polars does not locate. Quoted fields may hold
-/// separators: no statement about them.
-fn longer_row(text: &str, separator: u8) -> Option<FormatError> {
-    let fields = |line: &str| line.split(char::from(separator)).count();
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let (start, first) = lines.next().filter(|_| !text.contains('"'))?;
-    let (number, line) = lines.find(|(_, line)| fields(line) > fields(first))?;
-    Some(FormatError::Unsupported {
-        problem: format!(
-            "rows have different numbers of fields: line {} has {}, line {} has {}",
-            start + 1,
-            fields(first),
-            number + 1,
-            fields(line)
-        ),
-        remedy: "Give every row the same",
-    })
+/// Fails unless all rows have as many fields as the first: polars would fill up the others, as if values were missing in
+/// them, and does not say where. A quoted field may go on in the next line: no statement about such files.
+fn check_rows(text: &str, separator: u8) -> Parsed<()> {
+    if text.lines().any(|line| line.matches('"').count() % 2 == 1) {
+        return Ok(());
+    }
+    let fields = |line: &str| {
+        let unquoted = line.split('"').step_by(2);
+        1 + unquoted.map(|part| part.matches(char::from(separator)).count()).sum::<usize>()
+    };
+    let (mut first, mut empty) = (None, None);
+    for (place, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            empty = empty.or(Some(place));
+            continue;
+        }
+        let count = fields(line);
+        let (start, expected) = *first.get_or_insert_with(|| {
+            empty = None;
+            (place, count)
+        });
+        if let Some(empty) = empty {
+            return Err(FormatError::Unsupported {
+                problem: format!("line {} is empty", empty + 1),
+                remedy: "Remove it, or fill in its values",
+            });
+        }
+        if count != expected {
+            return Err(FormatError::Unsupported {
+                problem: format!(
+                    "rows have different numbers of fields: line {} has {expected}, line {} has {count}",
+                    start + 1,
+                    place + 1
+                ),
+                remedy: "Give every row the same",
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Whether the first line names the columns. Taking a sample for names would lose it silently.

@@ -1,21 +1,19 @@
 //! The data of a config: which domains, which pairs of them, how much is drawn.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail, ensure};
-use datasets::{DataSet, OwnDomain, PAIR_CENTRE, SETS, SYNTHETIC_DOMAINS, Step, TwoMoons};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use datasets::{DataSet, OwnDomain, SETS, SYNTHETIC_DOMAINS, Step, TwoMoons};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::draw::{DrawConfig, RawDraw, check_draw, check_draw_names};
+use super::moons::{RawTwoMoons, check_two_moons};
 use super::pairs::{Pair, ordered_pairs};
+use super::place::{ConfigText, Place};
+use super::written::Name;
 use super::{Block, Selection, choose_pairs};
 use crate::nearest_name::suggestion;
-
-/// The paper's source draw.
-const PAPER_SOURCE_PER_CLASS: usize = 20;
-/// The paper's rotations of the two moons, in degrees.
-const PAPER_ANGLES: [f64; 7] = [10.0, 20.0, 30.0, 40.0, 50.0, 70.0, 90.0];
 
 const SYNTHETIC: &str = "synthetic";
 const TWO_MOONS: &str = "two-moons";
@@ -71,6 +69,11 @@ impl Data {
         Some((draw.source_per_class(source, usual), draw.labelled_target_per_class))
     }
 
+    /// Whether what is scored are other samples than those that are adapted to.
+    pub fn has_other_test_samples(&self) -> bool {
+        self.generator().is_some()
+    }
+
     /// What generates the samples anew in each trial; files and benchmarks have checksums instead.
     pub fn generator(&self) -> Option<&TwoMoons> {
         match self {
@@ -80,62 +83,18 @@ impl Data {
     }
 }
 
-/// How many samples a class are drawn.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct DrawConfig {
-    /// Of the source, unless `source_per_class_of` has the domain.
-    source_per_class: Option<usize>,
-    source_per_class_of: BTreeMap<String, usize>,
-    /// Of the target, with their labels: the semi-supervised setting of Table 5.
-    pub labelled_target_per_class: usize,
-}
-
-impl DrawConfig {
-    /// The number for one source domain: its own if the config gives one, then the config's usual number,
-    /// then the catalogue's.
-    fn source_per_class(&self, domain: &str, catalogued: Option<usize>) -> usize {
-        self.source_per_class_of
-            .get(domain)
-            .copied()
-            .or(self.source_per_class)
-            .or(catalogued)
-            .unwrap_or(PAPER_SOURCE_PER_CLASS)
-    }
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawData {
     set: Option<String>,
     domains: Option<IndexMap<String, OwnDomain>>,
     pairs: Option<Vec<String>>,
-    preprocessing: Option<Vec<Step>>,
+    preprocessing: Option<Vec<Name<Step>>>,
     two_moons: Option<RawTwoMoons>,
     #[serde(default)]
     skip_missing: bool,
     #[serde(default)]
     prefix: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawTwoMoons {
-    angles: Option<Vec<f64>>,
-    source_per_class: Option<usize>,
-    target_per_class: Option<usize>,
-    test_samples: Option<usize>,
-    noise: Option<f64>,
-    centre: Option<[f64; 2]>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawDraw {
-    source_per_class: Option<usize>,
-    #[serde(default)]
-    source_per_class_of: BTreeMap<String, usize>,
-    #[serde(default)]
-    labelled_target_per_class: usize,
 }
 
 /// A block and every pair that its data allow.
@@ -150,32 +109,41 @@ pub(super) fn check_blocks(
     raw: Vec<RawData>,
     draw: Option<RawDraw>,
     selection: Option<Selection>,
+    text: &ConfigText<'_>,
     config_folder: &Path,
 ) -> Result<Vec<Candidate>> {
-    ensure!(!raw.is_empty(), "[[data]] is empty: add set = \"office-surf\", for example");
+    let data = text.key("data");
+    ensure!(!raw.is_empty(), "{data}: [[data]] is empty: add set = \"office-surf\", for example");
     let has_draw = draw.is_some();
-    let draw = draw.unwrap_or_default();
-    let draw = DrawConfig {
-        source_per_class: draw.source_per_class,
-        source_per_class_of: draw.source_per_class_of,
-        labelled_target_per_class: draw.labelled_target_per_class,
-    };
+    let draw = check_draw(draw.unwrap_or_default(), &text.key("draw"))?;
     let candidates = raw
         .into_iter()
-        .map(|raw| check_block(raw, &draw, selection, config_folder))
+        .enumerate()
+        .map(|(number, raw)| {
+            let candidate = check_block(raw, &draw, selection, &data.entry(number), config_folder)?;
+            ensure!(
+                selection != Some(Selection::Validation)
+                    || !matches!(candidate.block.data, Data::TwoMoons(_)),
+                "{}: two moons have no validation half: write selection = \"target\", or leave it out",
+                text.key("selection")
+            );
+            Ok(candidate)
+        })
         .collect::<Result<Vec<_>>>()?;
     ensure!(
         !has_draw || candidates.iter().any(|candidate| candidate.block.data.draw().is_some()),
-        "[draw] does not apply to two moons: their sizes are in [data.two_moons]"
+        "{}: [draw] does not apply to two moons: their sizes are in [data.two_moons]",
+        text.key("draw")
     );
-    check_draw_names(&draw, &candidates)?;
-    for (place, Candidate { block, .. }) in candidates.iter().enumerate() {
-        for earlier in candidates[..place].iter().map(|candidate| &candidate.block) {
+    check_draw_names(&draw, &candidates, &text.key("draw"))?;
+    for (number, Candidate { block, .. }) in candidates.iter().enumerate() {
+        for earlier in candidates[..number].iter().map(|candidate| &candidate.block) {
             let same = block.pairs.iter().find(|pair| earlier.pairs.contains(pair));
             if let Some(pair) = same.filter(|_| block.prefix == earlier.prefix) {
                 bail!(
-                    "pair {pair} is in two [[data]] blocks: give each a prefix of its own, such as \
-                     prefix = \"L6-\""
+                    "{}: pair {pair} is in two [[data]] blocks: give each a prefix of its own, such as \
+                     prefix = \"L6-\"",
+                    data.entry(number)
                 );
             }
         }
@@ -187,59 +155,69 @@ fn check_block(
     mut raw: RawData,
     draw: &DrawConfig,
     selection: Option<Selection>,
+    place: &Place<'_>,
     config_folder: &Path,
 ) -> Result<Candidate> {
     let (prefix, written) = (std::mem::take(&mut raw.prefix), raw.pairs.take());
-    let (data, available) = check_data(raw, draw, config_folder)?;
+    let (data, available) = check_data(raw, draw, place, config_folder)?;
     let is_moons = matches!(data, Data::TwoMoons(_));
-    ensure!(
-        !is_moons || selection != Some(Selection::Validation),
-        "two moons have no validation half: write selection = \"target\", or leave it out"
-    );
     let usual = if is_moons { Selection::Target } else { Selection::Validation };
-    let pairs = choose_pairs(written.as_deref(), &available, is_moons)?;
+    let pairs = choose_pairs(written.as_deref(), &available, is_moons, &place.key("pairs"))?;
     let block = Block { prefix, data, selection: selection.unwrap_or(usual), pairs };
     Ok(Candidate { block, available })
 }
 
 /// The data and every pair that it allows.
-fn check_data(raw: RawData, draw: &DrawConfig, config_folder: &Path) -> Result<(Data, Vec<Pair>)> {
+fn check_data(
+    raw: RawData,
+    draw: &DrawConfig,
+    place: &Place<'_>,
+    config_folder: &Path,
+) -> Result<(Data, Vec<Pair>)> {
     let RawData { set, domains, preprocessing, two_moons, skip_missing, .. } = raw;
+    let preprocessing: Option<Vec<Step>> =
+        preprocessing.map(|steps| steps.into_iter().map(|Name(step)| step).collect());
     ensure!(
         two_moons.is_none() || set.as_deref() == Some(TWO_MOONS),
-        "[data.two_moons] needs set = \"{TWO_MOONS}\""
+        "{}: [data.two_moons] needs set = \"{TWO_MOONS}\"",
+        place.key("two_moons")
     );
     let draw = draw.clone();
     let (data, names) = match (set.as_deref(), domains) {
         (Some(set), Some(_)) => {
-            bail!("[data] has both set = {set:?} and domains: keep one of them")
+            bail!(
+                "{}: [data] has both set = {set:?} and domains: keep one of them",
+                place.key("set")
+            )
         }
-        (None, None) => {
-            bail!("[data] names neither a set nor domains: add set = \"office-surf\", for example")
-        }
+        (None, None) => bail!(
+            "{place}: [data] names neither a set nor domains: add set = \"office-surf\", for example"
+        ),
         (Some(TWO_MOONS), None) => {
-            ensure!(preprocessing.is_none(), "two moons are generated and not preprocessed");
-            return check_two_moons(two_moons.unwrap_or_default());
+            ensure!(
+                preprocessing.is_none(),
+                "{}: two moons are generated and not preprocessed",
+                place.key("preprocessing")
+            );
+            return check_two_moons(two_moons.unwrap_or_default(), &place.key("two_moons"));
         }
         (Some(SYNTHETIC), None) => {
             let names = SYNTHETIC_DOMAINS.iter().map(ToString::to_string).collect();
             (Data::Synthetic { preprocessing: preprocessing.unwrap_or_default(), draw }, names)
         }
         (Some(id), None) => {
-            let set = DataSet::find(id).map_err(|_| {
-                let known = || SETS.iter().map(|set| set.id).chain(GENERATED_SETS);
-                anyhow::anyhow!(
-                    "[data] set = {id:?} is not known.{} Known are {}",
-                    suggestion(id, known()),
-                    known().collect::<Vec<_>>().join(", ")
-                )
-            })?;
+            let set = find_set(id).with_context(|| format!("{}: [data] set", place.key("set")))?;
             let names = set.domains.iter().map(|domain| domain.abbreviation.to_owned()).collect();
             let preprocessing = preprocessing.unwrap_or_else(|| set.preprocessing.to_vec());
             (Data::Catalogued { set: set.id.to_owned(), preprocessing, draw, skip_missing }, names)
         }
         (None, Some(domains)) => {
             let names: Vec<String> = domains.keys().cloned().collect();
+            ensure!(
+                names.iter().all(|name| !name.trim().is_empty()),
+                "{}: [data.domains] has a domain without a name: give it one",
+                place.key("domains").key("")
+            );
             let preprocessing = preprocessing.unwrap_or_default();
             let config_folder = config_folder.to_owned();
             (Data::Own { domains, config_folder, preprocessing, draw }, names)
@@ -247,46 +225,20 @@ fn check_data(raw: RawData, draw: &DrawConfig, config_folder: &Path) -> Result<(
     };
     ensure!(
         !skip_missing || matches!(data, Data::Catalogued { .. }),
-        "[data] skip_missing = true needs a published set"
+        "{}: [data] skip_missing = true needs a published set",
+        place.key("skip_missing")
     );
     Ok((data, ordered_pairs(&names)))
 }
 
-fn check_two_moons(raw: RawTwoMoons) -> Result<(Data, Vec<Pair>)> {
-    let angles = raw.angles.unwrap_or(PAPER_ANGLES.to_vec());
-    ensure!(!angles.is_empty(), "[data.two_moons] angles = []: name at least one angle");
-    if let Some(angle) = angles.iter().find(|angle| !angle.is_finite()) {
-        bail!("[data.two_moons] angles has {angle}: an angle is a number of degrees");
-    }
-    let pairs =
-        angles.iter().map(|angle| Pair { source: "0".into(), target: angle.to_string() }).collect();
-    let paper = TwoMoons::default();
-    let moons = TwoMoons {
-        source_per_class: raw.source_per_class.unwrap_or(paper.source_per_class),
-        target_per_class: raw.target_per_class.unwrap_or(paper.target_per_class),
-        test_samples: raw.test_samples.unwrap_or(paper.test_samples),
-        noise: raw.noise.unwrap_or(paper.noise),
-        angle: paper.angle,
-        centre: raw.centre.unwrap_or(PAIR_CENTRE),
-    };
-    Ok((Data::TwoMoons(moons), pairs))
-}
-
-fn check_draw_names(draw: &DrawConfig, candidates: &[Candidate]) -> Result<()> {
-    let mut names: Vec<&str> = candidates
-        .iter()
-        .filter(|candidate| candidate.block.data.draw().is_some())
-        .flat_map(|candidate| candidate.available.iter().map(|pair| pair.source.as_str()))
-        .collect();
-    names.dedup();
-    if let Some(unknown) =
-        draw.source_per_class_of.keys().find(|name| !names.contains(&name.as_str()))
-    {
-        bail!(
-            "[draw] source_per_class_of names domain {unknown:?}.{} Known are {}",
-            suggestion(unknown, names.iter().copied()),
-            names.join(", ")
-        );
-    }
-    Ok(())
+/// A set of the catalogue by its name.
+pub fn find_set(id: &str) -> Result<&'static DataSet> {
+    DataSet::find(id).map_err(|_| {
+        let known = || SETS.iter().map(|set| set.id).chain(GENERATED_SETS);
+        anyhow!(
+            "there is no set {id:?}.{} Known are {}",
+            suggestion(id, known()),
+            known().collect::<Vec<_>>().join(", ")
+        )
+    })
 }

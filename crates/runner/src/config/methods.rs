@@ -51,6 +51,8 @@ pub enum TargetLabels {
 pub(super) type RawMethods = IndexMap<Spanned<String>, Spanned<RawSettings>>;
 type RawSettings = IndexMap<Spanned<String>, Spanned<Value>>;
 
+/// More grid points than anybody waits for; what comes of a slip must not fill the memory.
+const MAX_POINTS: usize = 10_000;
 /// Settings that every method takes.
 const COMMON_SETTINGS: [&str; 2] = ["method", "title"];
 
@@ -89,6 +91,12 @@ impl MethodConfig {
 
     /// Fails if the method makes no sense on a block's data.
     pub(super) fn check_block(&self, block: &Block) -> Result<()> {
+        ensure!(
+            self.entry()?.labels_other_samples || !block.data.has_other_test_samples(),
+            "it labels the target samples that it adapts to and no others, and two moons are scored on others. \
+             Those that label them are {}",
+            able_to_label_others().join(", ")
+        );
         let labelled = block.data.draw().map_or(0, |draw| draw.labelled_target_per_class);
         let needs_labels =
             self.entry()?.needs_target_labels || self.target_labels == Some(TargetLabels::Plan);
@@ -100,44 +108,48 @@ impl MethodConfig {
     }
 }
 
-/// The config's methods, and those of them that the command line asks for.
+fn able_to_label_others() -> Vec<&'static str> {
+    METHODS.iter().filter(|method| method.labels_other_samples).map(|method| method.id).collect()
+}
+
+/// The config's methods.
+pub(super) fn check_methods(raw: RawMethods, text: &ConfigText<'_>) -> Result<Vec<MethodConfig>> {
+    let mut methods: Vec<MethodConfig> = Vec::new();
+    for (id, settings) in raw {
+        methods.push(check_method(&id, settings.into_inner(), text)?);
+        check_titles(&methods).with_context(|| text.place(&id.span()))?;
+    }
+    Ok(methods)
+}
+
+/// Those that the command line asks for: the config's, and others as the paper runs them.
 pub(super) fn choose_methods(
-    raw: RawMethods,
-    asked: Option<&[String]>,
-    text: &ConfigText<'_>,
-) -> Result<(Vec<MethodConfig>, Vec<MethodConfig>)> {
-    let configured = raw
-        .into_iter()
-        .map(|(id, settings)| check_method(&id, settings.into_inner(), text))
-        .collect::<Result<Vec<_>>>()?;
-    check_titles(&configured)?;
-    let Some(asked) = asked else { return Ok((configured.clone(), configured)) };
-    ensure!(!asked.is_empty(), "no methods to run: add [methods.1nn], for example");
+    configured: &[MethodConfig],
+    asked: &[String],
+) -> Result<Vec<MethodConfig>> {
     let mut chosen: Vec<MethodConfig> = Vec::new();
     for id in asked.iter().map(|id| id.trim()) {
         let method = match configured.iter().find(|method| method.id == id) {
             Some(method) => method.clone(),
-            None => MethodConfig::of_paper(find_method_among(id, &configured)?),
+            None => MethodConfig::of_paper(find_method_among(id, configured)?),
         };
-        ensure!(!chosen.contains(&method), "--methods names {id} twice: remove one of them");
+        ensure!(!chosen.contains(&method), "{id} is named twice: remove one of them");
         chosen.push(method);
+        check_titles(&chosen)?;
     }
-    check_titles(&chosen)?;
-    Ok((configured, chosen))
+    Ok(chosen)
 }
 
 /// Columns of one name could not be told apart.
 fn check_titles(methods: &[MethodConfig]) -> Result<()> {
-    for (place, method) in methods.iter().enumerate() {
-        let same = methods[..place].iter().find(|earlier| earlier.title == method.title);
-        if let Some(earlier) = same {
-            bail!(
-                "[methods.{}] and [methods.{}] have the same title {:?}: add title = \"…\" to one of them",
-                earlier.id,
-                method.id,
-                method.title
-            );
-        }
+    let Some((last, others)) = methods.split_last() else { return Ok(()) };
+    if let Some(earlier) = others.iter().find(|earlier| earlier.title == last.title) {
+        bail!(
+            "[methods.{}] and [methods.{}] have the same title {:?}: add title = \"…\" to one of them",
+            earlier.id,
+            last.id,
+            last.title
+        );
     }
     Ok(())
 }
@@ -165,7 +177,12 @@ fn check_method(
     let place_of = |span: &Spanned<Value>| text.place(&span.span());
     let name = id.get_ref();
     let method = match settings.shift_remove("method") {
-        None => find_method(name).with_context(|| text.place(&id.span()))?,
+        None => find_method(name).map_err(|problem| {
+            anyhow!(
+                "{}: {problem}; a name of your own needs method = \"ot-it\", for example",
+                text.place(&id.span())
+            )
+        })?,
         Some(value) => {
             let text = text_of(&value).and_then(find_method);
             text.with_context(|| format!("{}: [methods.{name}] method", place_of(&value)))?
@@ -180,6 +197,13 @@ fn check_method(
             .with_context(|| no_such_setting(name, method, key.get_ref()))
             .with_context(|| text.place(&key.span()))?;
     }
+    let sizes = config.grid.0.iter().map(|(_, values)| values.len());
+    let points = sizes.fold(1_usize, usize::saturating_mul);
+    ensure!(
+        points <= MAX_POINTS,
+        "{}: [methods.{name}] has a grid of {points} points, and {MAX_POINTS} are possible: try fewer values",
+        text.place(&id.span())
+    );
     Ok(config)
 }
 
@@ -196,6 +220,10 @@ fn apply(
     }
     if key == "title" {
         text_of(value)?.clone_into(&mut config.title);
+        ensure!(
+            !config.title.trim().is_empty(),
+            "a column needs a name: write one, or leave it out"
+        );
         return Ok(true);
     }
     if !method.options.contains(&key) {

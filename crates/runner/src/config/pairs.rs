@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::data::{Candidate, Data};
+use super::place::Place;
 use crate::nearest_name::suggestion;
 
 /// A source and a target domain.
@@ -39,20 +40,19 @@ pub(super) fn choose_pairs(
     written: Option<&[String]>,
     available: &[Pair],
     has_angles: bool,
+    place: &Place<'_>,
 ) -> Result<Vec<Pair>> {
-    let pairs = match written {
-        None => available.to_vec(),
-        Some(written) => written
-            .iter()
-            .map(|text| {
-                find_pair(text, available, has_angles)
-                    .with_context(|| no_such_pair(text, available.iter()))
-            })
-            .collect::<Result<Vec<_>>>()?,
+    let Some(written) = written else {
+        ensure!(!available.is_empty(), "{place}: no pairs to run: name at least two domains");
+        return Ok(available.to_vec());
     };
-    ensure!(!pairs.is_empty(), "no pairs to run: name at least two domains, or at least one pair");
-    for (place, pair) in pairs.iter().enumerate() {
-        ensure!(!pairs[..place].contains(pair), "pair {pair} is named twice: remove one of them");
+    ensure!(!written.is_empty(), "{place}: no pairs to run: name at least one, or leave it out");
+    let mut pairs = Vec::with_capacity(written.len());
+    for (number, text) in written.iter().enumerate() {
+        let at = || place.entry(number).to_string();
+        let pair = find_pair(text, available, has_angles).with_context(at)?;
+        let pair = pair.with_context(|| no_such_pair(text, available.iter())).with_context(at)?;
+        add_once(&mut pairs, pair).with_context(at)?;
     }
     Ok(pairs)
 }
@@ -62,29 +62,30 @@ pub(super) fn restrict_to_pairs(
     candidates: &[Candidate],
     written: &[String],
 ) -> Result<Vec<Candidate>> {
-    let find = |candidate: &Candidate, text: &str| {
-        let has_angles = matches!(candidate.block.data, Data::TwoMoons(_));
-        find_pair(text, &candidate.available, has_angles)
-    };
-    for text in written {
-        ensure!(
-            candidates.iter().any(|candidate| find(candidate, text).is_some()),
-            no_such_pair(text, candidates.iter().flat_map(|candidate| &candidate.available))
-        );
-    }
     let mut restricted = candidates.to_vec();
     for candidate in &mut restricted {
-        let pairs: Vec<Pair> = written.iter().filter_map(|text| find(candidate, text)).collect();
-        for (place, pair) in pairs.iter().enumerate() {
-            ensure!(
-                !pairs[..place].contains(pair),
-                "pair {pair} is named twice: remove one of them"
-            );
+        candidate.block.pairs.clear();
+    }
+    for text in written {
+        let mut is_known = false;
+        for Candidate { block, available } in &mut restricted {
+            let has_angles = matches!(block.data, Data::TwoMoons(_));
+            if let Some(pair) = find_pair(text, available, has_angles)? {
+                is_known = true;
+                add_once(&mut block.pairs, pair)?;
+            }
         }
-        candidate.block.pairs = pairs;
+        let available = candidates.iter().flat_map(|candidate| &candidate.available);
+        ensure!(is_known, no_such_pair(text, available));
     }
     restricted.retain(|candidate| !candidate.block.pairs.is_empty());
     Ok(restricted)
+}
+
+fn add_once(pairs: &mut Vec<Pair>, pair: Pair) -> Result<()> {
+    ensure!(!pairs.contains(&pair), "pair {pair} is named twice: remove one of them");
+    pairs.push(pair);
+    Ok(())
 }
 
 /// `C-A`, `C->A` and `C→A` name the same pair.
@@ -92,14 +93,19 @@ fn spellings(Pair { source, target }: &Pair) -> [String; 3] {
     [format!("{source}-{target}"), format!("{source}->{target}"), format!("{source}→{target}")]
 }
 
-/// A pair by one of its spellings; of two moons also by the angle alone.
-fn find_pair(text: &str, available: &[Pair], has_angles: bool) -> Option<Pair> {
+/// A pair by one of its spellings; of two moons also by the angle alone. Names with hyphens may make two of one text.
+fn find_pair(text: &str, available: &[Pair], has_angles: bool) -> Result<Option<Pair>> {
     let text = text.trim();
     let is_meant = |pair: &&Pair| {
         spellings(pair).iter().any(|spelling| spelling == text)
             || (has_angles && pair.target == text)
     };
-    available.iter().find(is_meant).cloned()
+    let mut meant = available.iter().filter(is_meant);
+    let pair = meant.next();
+    if let Some((first, second)) = pair.zip(meant.next()) {
+        bail!("{text:?} may be two pairs: write \"{first}\" or \"{second}\"");
+    }
+    Ok(pair.cloned())
 }
 
 fn no_such_pair<'a>(text: &str, available: impl Iterator<Item = &'a Pair>) -> String {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use baselines::{
     BinaryClassifier, DasvmOptions, Kernel, KernelPairs, LabelledSamples, MmdtOptions, PbdaOptions,
     Pca, PcaOptions, train_dasvm, train_mmdt, train_pbda,
@@ -10,7 +10,7 @@ use baselines::{
 use ndarray::{Array2, Axis, concatenate, s};
 use solvers::Stop;
 
-use super::{Convergence, Outcome, Problem, Queries};
+use super::{Convergence, Outcome, Problem};
 use crate::config::{MethodConfig, Point};
 
 /// DASVM with a Gaussian kernel, for two classes.
@@ -70,9 +70,7 @@ fn with_gaussian_kernel(
 /// MMDT: hyperplanes and a transform of the target, learned from a few labelled target samples in the first
 /// principal components of both domains, as its authors' program does.
 pub fn mmdt(problem: &Problem<'_>, _: &MethodConfig, points: &[Point]) -> Result<Vec<Outcome>> {
-    let Queries::OfTarget(queries) = &problem.queries else {
-        bail!("it labels the target samples that it adapts to, and no others");
-    };
+    let queries = problem.queries_of_target()?;
     let known = problem.labelled_target.labels.len();
     let most = points.iter().map(|point| point.count("components")).max().unwrap_or(0);
     let source = problem.source.features.view();

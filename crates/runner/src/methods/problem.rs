@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use ndarray::{ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,17 @@ impl Problem<'_> {
         match &self.queries {
             Queries::OfTarget(range) => self.target.slice(ndarray::s![range.clone(), ..]),
             Queries::Other(samples) => samples.view(),
+        }
+    }
+
+    /// The places of the queries among the target samples, for methods that label no others. The registry says which do
+    /// (`labels_other_samples`), so that a config with others is refused before anything is solved.
+    pub fn queries_of_target(&self) -> Result<Range<usize>> {
+        match &self.queries {
+            Queries::OfTarget(range) => Ok(range.clone()),
+            Queries::Other(_) => {
+                bail!("it labels the target samples that it adapts to, and no others")
+            }
         }
     }
 

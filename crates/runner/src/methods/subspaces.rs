@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use baselines::{
     CoralOptions, Embedding, Gfk, Jda, JdaOptions, MmdOptions, Pca, PcaOptions, SubspaceAlignment,
     Tca, Tsl, TslOptions,
@@ -12,7 +12,7 @@ use baselines::{
 use ndarray::{Axis, concatenate, s};
 
 use super::unadapted::classify;
-use super::{Outcome, Problem, Queries};
+use super::{Outcome, Problem};
 use crate::config::{MethodConfig, Point};
 
 /// Classifies in the embedding of each grid point.
@@ -21,9 +21,7 @@ fn in_embeddings(
     points: &[Point],
     mut embed: impl FnMut(&Point) -> Result<Embedding>,
 ) -> Result<Vec<Outcome>> {
-    let Queries::OfTarget(queries) = &problem.queries else {
-        bail!("it labels the target samples that it adapts to, and no others");
-    };
+    let queries = problem.queries_of_target()?;
     let known = problem.labelled_target.labels.len();
     let labels = [problem.source.labels.as_slice(), &problem.labelled_target.labels].concat();
     let label = |point: &Point| {

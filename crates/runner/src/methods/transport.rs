@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ndarray::{Array2, ArrayView2};
-use solvers::cost::{cost_matrix, normalize_cost};
 use solvers::entropic::{self, Workspace};
 use solvers::exact::{ExactOptions, solve_exact};
 use solvers::gcg::{GcgOptions, GcgProblem, GcgSolution, QuadraticPath, solve_gcg};
@@ -14,16 +13,14 @@ use solvers::group_lasso::{
 };
 use solvers::lp_l1::{LpL1Options, LpL1Problem, LpL1Start, solve_lp_l1};
 use solvers::mapping::{Barycenter, barycentric_map};
-use solvers::marginals::uniform_mass;
-use solvers::regularizers::{Laplacian, LpL1, Quadratic};
-use solvers::semi_supervised::forbid_crossing_labels;
+use solvers::regularizers::{LpL1, Quadratic};
 use solvers::{Regularizer, Stop};
 
+use super::transport_problem::{TransportProblem, laplacian, metric};
 use super::{Convergence, Outcome, Problem};
-use crate::config::{MethodConfig, Point, TargetLabels};
-use crate::costs::{Cost, Normalize};
+use crate::config::{MethodConfig, Point};
 
-/// A problem with its costs and masses.
+/// A problem with its costs and masses, and what is made of its plans.
 struct Transport<'a, 'data> {
     problem: &'a Problem<'data>,
     cost: Array2<f64>,
@@ -38,23 +35,9 @@ struct Transport<'a, 'data> {
 impl<'a, 'data> Transport<'a, 'data> {
     fn new(problem: &'a Problem<'data>, config: &MethodConfig) -> Result<Self> {
         let clock = Instant::now();
-        let source = problem.source.features.view();
-        let metric = config.cost.unwrap_or(Cost::Sqeuclidean);
-        let cost = cost_matrix(source, problem.target, metric.into())?;
-        let cost = normalize_cost(cost, config.normalize.unwrap_or(Normalize::None).into())?;
-        let source_mass = uniform_mass(source.nrows());
-        let target_mass = uniform_mass(problem.target.nrows());
-        let cost = match config.target_labels {
-            Some(TargetLabels::Plan) => {
-                let mut labels: Vec<Option<usize>> =
-                    problem.labelled_target.labels.iter().copied().map(Some).collect();
-                labels.resize(problem.target.nrows(), None);
-                let source_labels = &problem.source.labels;
-                forbid_crossing_labels(cost, source_labels, &labels, &source_mass, &target_mass)?
-            }
-            Some(TargetLabels::Classifier) | None => cost,
-        };
-        let barycenter = metric.into();
+        let TransportProblem { cost, source_mass, target_mass } =
+            TransportProblem::new(problem, config)?;
+        let barycenter = metric(config).into();
         Ok(Self { problem, cost, source_mass, target_mass, barycenter, last: None, clock })
     }
 
@@ -292,13 +275,8 @@ pub fn laplace(
     for (_, places) in places_by(points, 0..points.len(), "neighbours") {
         let neighbours = points[places[0]].count("neighbours");
         for (alpha, places) in places_by(points, places, "alpha") {
-            let regularizer = Laplacian::of_nearest_neighbours(
-                (problem.source.features.view(), problem.target),
-                &problem.source.labels,
-                (&transport.source_mass, &transport.target_mass),
-                neighbours,
-                alpha,
-            )?;
+            let masses = (&*transport.source_mass, &*transport.target_mass);
+            let regularizer = laplacian(problem, masses, neighbours, alpha)?;
             outcomes.extend(transport.regularized(points, places, &regularizer)?);
         }
     }

@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::Subject;
 use super::embedded::Figure;
 use super::html::{escape, pretty};
-use super::plots::{self, Plot};
+use super::plots::{self, Plot, Solves};
 use super::provenance::provenance;
 use super::table::table;
 use super::warnings::warnings;
@@ -171,21 +171,7 @@ fn convergence(subject: &Subject<'_>) -> String {
     if solves.is_empty() {
         return String::new();
     }
-    let rows: String = solves
-        .iter()
-        .map(|solves| {
-            let gap = solves.largest_gap.map(|gap| format!("{gap:.1e}")).unwrap_or_default();
-            format!(
-                "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{gap}</td></tr>",
-                escape(&solves.name),
-                solves.count,
-                solves.iterations,
-                solves.stalled,
-                solves.limited
-            )
-        })
-        .collect::<Vec<_>>()
-.concat();
+    let rows: String = solves.iter().map(row_of_solves).collect();
     let mut html = format!(
         "<h3>Convergence</h3>\n<div class=\"scroll\"><table class=\"plain\"><thead><tr><th scope=\"col\">method</th>\
          <th scope=\"col\">solves</th><th scope=\"col\">median iterations</th><th scope=\"col\">stalled</th>\
@@ -207,20 +193,30 @@ fn convergence(subject: &Subject<'_>) -> String {
     html + &wide("Iterations of one unit", history.and_then(plots::history).as_slice())
 }
 
+fn row_of_solves(solves: &Solves) -> String {
+    let gap = solves.largest_gap.map(|gap| format!("{gap:.1e}")).unwrap_or_default();
+    format!(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{gap}</td></tr>",
+        escape(&solves.name),
+        solves.count,
+        solves.iterations,
+        solves.stalled,
+        solves.limited
+    )
+}
+
 fn figure_section(figures: &[Figure]) -> String {
-    let figures: String = figures
-        .iter()
-        .map(|figure| {
-            let caption = escape(figure.caption);
-            format!(
-                "<figure class=\"wide\"><div class=\"scroll\"><img alt=\"{caption}\" src=\"{}\"></div>\
-                 <figcaption><p>{caption}</p></figcaption></figure>\n",
-                figure.address
-            )
-        })
-        .collect::<Vec<_>>()
-.concat();
+    let figures: String = figures.iter().map(figure_html).collect();
     format!(
         "<section id=\"figures\">\n<h2>The paper’s figures, from our own runs</h2>\n{figures}</section>\n"
+    )
+}
+
+fn figure_html(figure: &Figure) -> String {
+    let caption = escape(figure.caption);
+    format!(
+        "<figure class=\"wide\"><div class=\"scroll\"><img alt=\"{caption}\" src=\"{}\"></div>\
+         <figcaption><p>{caption}</p></figcaption></figure>\n",
+        figure.address
     )
 }

@@ -11,7 +11,7 @@ mod history;
 mod times;
 
 pub use accuracy::accuracy;
-pub use convergence::{convergence, solves};
+pub use convergence::{Solves, convergence, solves};
 pub use critical_difference::critical_difference;
 pub use gaps::gaps;
 pub use grid::grids;

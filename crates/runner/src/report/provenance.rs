@@ -19,6 +19,7 @@ pub fn provenance(subject: &Subject<'_>, report_command: &str) -> Result<String>
         ("trials", format!("{}, seed {}", manifest.experiment.trials, manifest.experiment.seed)),
         ("machine", format!("{}, {} threads", machine.cpu, machine.threads)),
         ("program", format!("runner {}, revision {}", program.release, program.revision)),
+        ("draws", program.draws.clone()),
         ("protocol", program.protocol.clone()),
         ("solvers", program.solvers.clone()),
         ("baselines", program.baselines.clone()),

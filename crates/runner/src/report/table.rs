@@ -5,7 +5,7 @@ use super::html::{escape, pretty};
 use super::ranks::ranks;
 use crate::layout::{percent, rate};
 use crate::paper::PaperTable;
-use crate::scores::{Cell, Section, is_same};
+use crate::scores::{Cell, Section};
 use crate::table::MEAN;
 
 /// The difference, in points, at which a cell has its full colour.
@@ -123,10 +123,13 @@ fn rank_entries(row: &mut Row, subject: &Subject<'_>) {
             })
             .collect();
         let values: Vec<f64> = rivals.iter().filter_map(|&place| row.entries[place].ours).collect();
-        let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        for ((&place, rank), value) in rivals.iter().zip(ranks(&values)).zip(&values) {
-            row.entries[place].rank = Some(rank);
-            row.entries[place].is_best = columns.len() > 1 && is_same(*value, best);
+        let best = rivals.iter().zip(&values).max_by(|a, b| a.1.total_cmp(b.1));
+        // What looks equal is equally good.
+        let best = best.map(|(&place, _)| row.entries[place].text.clone());
+        for (&place, rank) in rivals.iter().zip(ranks(&values)) {
+            let entry = &mut row.entries[place];
+            entry.rank = Some(rank);
+            entry.is_best = columns.len() > 1 && Some(&entry.text) == best.as_ref();
         }
     }
 }

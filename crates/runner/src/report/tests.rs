@@ -1,7 +1,6 @@
 //! What the whole page has to hold, on the committed results and on hostile names.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use super::*;
 use crate::config::Point;
@@ -58,11 +57,9 @@ fn the_numbers_of_the_page_are_those_of_the_table() {
 }
 
 #[test]
-fn a_page_of_1200_units_is_small_and_quick_and_its_drawings_are_well_formed() {
-    let clock = Instant::now();
+fn a_page_of_1200_units_is_small_and_its_drawings_are_well_formed() {
     let results = Results::read(&committed("office")).unwrap();
     let page = page_of(&results);
-    assert!(clock.elapsed().as_secs_f64() < 5.0);
     assert!(results.records.len() >= 1200 && page.len() < 3_000_000, "{} bytes", page.len());
     let drawings: Vec<&str> = page
         .split("<svg")
