@@ -3,6 +3,7 @@
 //! constants. Conjugate gradients serve while they are short, a dense Cholesky factor afterwards.
 
 use faer::MatRef;
+use rayon::prelude::*;
 
 use super::kernel::Kernel;
 use super::sparse_factor::SparseFactor;
@@ -14,6 +15,8 @@ use crate::product::write_upper_gram;
 const SWEEPS_PER_SPARSE_FACTOR: usize = 20;
 /// Most sweeps with a sparse factor before the dense one is the better choice.
 const SPARSE_SWEEPS: usize = 60;
+/// Half a megabyte, which a core's own cache holds.
+const ENTRIES_AT_HAND: usize = 1 << 16;
 
 #[derive(Default)]
 pub(super) struct Curvature {
@@ -179,19 +182,31 @@ impl Curvature {
         self.is_factored
     }
 
+    /// −WᵀW below the diagonal, from a list. Some columns at a time, so that what the rows' entries meet is near at hand.
     fn subtract_sparse_products(&mut self, kernel: &Kernel) {
         let inner = kernel.potential.len();
-        for bounds in kernel.row_starts.windows(2) {
-            let columns = &kernel.columns[bounds[0]..bounds[1]];
-            let values = &kernel.values[bounds[0]..bounds[1]];
-            for (position, (&column, value)) in columns.iter().zip(values).enumerate() {
-                let start = column as usize * inner;
-                let target = &mut self.matrix[start..start + inner];
-                for (&row, other) in columns[position + 1..].iter().zip(&values[position + 1..]) {
-                    target[row as usize] -= value * other;
+        let of_a_part = (ENTRIES_AT_HAND / inner).max(1);
+        let parts = self.matrix.par_chunks_mut(of_a_part * inner).enumerate();
+        parts.for_each(|(part, matrix)| {
+            let first = part * of_a_part;
+            for bounds in kernel.row_starts.windows(2) {
+                let columns = &kernel.columns[bounds[0]..bounds[1]];
+                let values = &kernel.values[bounds[0]..bounds[1]];
+                let start = columns.partition_point(|&column| (column as usize) < first);
+                for (position, &column) in columns.iter().enumerate().skip(start) {
+                    let Some(target) =
+                        matrix.chunks_exact_mut(inner).nth(column as usize - first)
+                    else {
+                        break;
+                    };
+                    let value = values[position];
+                    for (&row, other) in columns[position + 1..].iter().zip(&values[position + 1..])
+                    {
+                        target[row as usize] -= value * other;
+                    }
                 }
             }
-        }
+        });
     }
 
     /// Solves with the last factor, which may belong to slightly different potentials.
