@@ -43,6 +43,14 @@ pub fn sum_of_roots(values: &[f64], offset: f64) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
+/// Replaces each value by the slope of its root.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub fn to_slopes_of_roots(values: &mut [f64]) {
+    for value in values {
+        *value = 0.5 / value.sqrt();
+    }
+}
+
 /// `sums += row²`, entry by entry.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub fn accumulate_squares(row: &[f64], sums: &mut [f64]) {

@@ -11,6 +11,7 @@
 //! reweightings may change little but the masses of the classes; those can settle between classes and columns alone,
 //! where no majorization promises a gain: such a step counts only if it gains as much as a reweighting must.
 
+mod between;
 mod coarse;
 
 use ndarray::{Array2, ArrayView2};
@@ -19,6 +20,7 @@ use crate::checks::{check_length, check_weight};
 use crate::entropic::{self, ClassPenalty, Potentials, Workspace};
 use crate::error::Result;
 use crate::gcg::Objective;
+use crate::loops::dot;
 use crate::marginals::masses_of;
 use crate::regularizers::LpL1;
 use crate::stop::Stop;
@@ -168,7 +170,9 @@ pub fn solve_lp_l1(
         }
         let settles = may_settle && iterations >= PLAIN_REWEIGHTINGS;
         let (penalty, shifted) = if settles {
-            coarse.settle(&iterate.potentials, shifted, problem)?
+            let may_be_left = tolerance.min(largest_gain);
+            let start = (penalty, shifted);
+            coarse.settle(&iterate.potentials, start, problem, (entropy_weight, may_be_left))?
         } else {
             (penalty, shifted)
         };
@@ -306,7 +310,7 @@ impl Iterate {
             plan,
             potentials,
             penalty,
-            slopes: masses.mapv(|mass| regularizer.slope_at(mass)),
+            slopes: regularizer.slopes_at(&masses),
             objective: Objective {
                 transport,
                 entropy,
@@ -348,5 +352,8 @@ impl Iterate {
 }
 
 fn inner_product(left: &Array2<f64>, right: &Array2<f64>) -> f64 {
-    left.iter().zip(right).map(|(left, right)| left * right).sum()
+    match (left.as_slice(), right.as_slice()) {
+        (Some(left), Some(right)) => dot(left, right),
+        _ => left.iter().zip(right).map(|(left, right)| left * right).sum(),
+    }
 }

@@ -194,8 +194,7 @@ impl Curvature {
                 let values = &kernel.values[bounds[0]..bounds[1]];
                 let start = columns.partition_point(|&column| (column as usize) < first);
                 for (position, &column) in columns.iter().enumerate().skip(start) {
-                    let Some(target) =
-                        matrix.chunks_exact_mut(inner).nth(column as usize - first)
+                    let Some(target) = matrix.chunks_exact_mut(inner).nth(column as usize - first)
                     else {
                         break;
                     };

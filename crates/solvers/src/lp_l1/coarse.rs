@@ -12,17 +12,17 @@ use multiversion::multiversion;
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 
-use super::LpL1Problem;
+use super::between::{Between, Solved};
+use super::{LpL1Problem, inner_product};
 use crate::elementary::exp_shifted;
-use crate::entropic::{self, Potentials, Workspace};
+use crate::entropic::Potentials;
 use crate::error::Result;
 use crate::loops::scale_and_accumulate;
 use crate::parts::groups_of_a_part;
 use crate::rows::entries;
 
-/// What is left is for the full problem.
-const TOLERANCE: f64 = 1e-6;
-/// Reweightings between classes and columns at most, and what they have to gain to go on, as a share of the first's.
+/// Reweightings between classes and columns at most, and what they have to gain to go on, as a share of the most that one
+/// gained and of what may be left at the end.
 const REWEIGHTINGS: usize = 100;
 const WORTHWHILE_GAIN: f64 = 0.05;
 
@@ -31,12 +31,10 @@ pub(super) struct Coarse<'a> {
     cost: ArrayView2<'a, f64>,
     classes: &'a [Vec<usize>],
     source_mass: &'a [f64],
-    target_mass: &'a [f64],
-    class_mass: Vec<f64>,
     /// D without a penalty, and with one.
     class_costs: Array2<f64>,
     penalized: Array2<f64>,
-    workspace: Workspace,
+    between: Between<'a>,
 }
 
 /// Potentials with the right mass in each class.
@@ -45,7 +43,7 @@ pub(super) struct Shifted {
     /// The value of the dual at them.
     pub(super) dual_objective: f64,
     /// Between classes and columns.
-    between: entropic::Solution,
+    between: Solved,
 }
 
 impl<'a> Coarse<'a> {
@@ -59,11 +57,9 @@ impl<'a> Coarse<'a> {
             cost,
             classes,
             source_mass,
-            target_mass,
-            class_mass: classes.iter().map(mass).collect(),
             class_costs: Array2::zeros((classes.len(), cost.ncols())),
             penalized: Array2::zeros((classes.len(), cost.ncols())),
-            workspace: Workspace::default(),
+            between: Between::new(classes.iter().map(mass).collect(), target_mass),
         }
     }
 
@@ -75,71 +71,58 @@ impl<'a> Coarse<'a> {
         entropy_weight: f64,
     ) -> Result<Shifted> {
         self.aggregate(entropy_weight, &potentials.source);
-        let start = Potentials {
-            source: Array1::zeros(self.class_mass.len()),
-            target: potentials.target.clone(),
-        };
-        let between = self.solve(&start, penalty, entropy_weight)?;
+        let between = self.solve(&Array1::zeros(self.classes.len()), penalty, entropy_weight)?;
         Ok(self.shifted(potentials, between))
     }
 
-    /// Reweights between classes and columns until little is gained, from where `shift` ended with the same potentials.
-    /// Returns the last penalty and the potentials shifted by it.
+    /// Reweights between classes and columns until little is gained, from where `shift` ended with the same potentials and
+    /// `penalty`. Returns the last penalty and the potentials shifted by it. `may_be_left` says how much of the objective
+    /// does not matter.
     pub(super) fn settle(
         &mut self,
         potentials: &Potentials,
-        shifted: Shifted,
+        (mut penalty, shifted): (Array2<f64>, Shifted),
         problem: &LpL1Problem<'_>,
+        (entropy_weight, may_be_left): (f64, f64),
     ) -> Result<(Array2<f64>, Shifted)> {
         let LpL1Problem { regularizer, regularization_weight, .. } = *problem;
         let mut between = shifted.between;
-        let mut total = self.total(&between, problem);
-        let mut worthwhile = 0.0;
+        let mut total = self.total(&between, &penalty, problem);
+        let mut worthwhile = WORTHWHILE_GAIN * may_be_left;
         let mut steps = 0;
         loop {
-            let slope = |mass| regularization_weight * regularizer.slope_at(mass);
-            let penalty = between.plan.mapv(slope);
-            between = self.solve(&between.potentials, &penalty, between.entropy_weight)?;
-            let last = std::mem::replace(&mut total, self.total(&between, problem));
+            penalty = regularizer.slopes_at(&self.between.plan);
+            penalty *= regularization_weight;
+            between = self.solve(&between.potentials.source, &penalty, entropy_weight)?;
+            let last = std::mem::replace(&mut total, self.total(&between, &penalty, problem));
             steps += 1;
             if steps == REWEIGHTINGS || last - total <= worthwhile {
                 return Ok((penalty, self.shifted(potentials, between)));
             }
-            if steps == 1 {
-                worthwhile = WORTHWHILE_GAIN * (last - total);
-            }
+            worthwhile = worthwhile.max(WORTHWHILE_GAIN * (last - total));
         }
     }
 
     fn solve(
         &mut self,
-        start: &Potentials,
+        start: &Array1<f64>,
         penalty: &Array2<f64>,
         entropy_weight: f64,
-    ) -> Result<entropic::Solution> {
+    ) -> Result<Solved> {
         self.penalized.assign(&self.class_costs);
         self.penalized += penalty;
-        entropic::solve(
-            self.penalized.view(),
-            &self.class_mass,
-            self.target_mass,
-            entropy_weight,
-            Some(start),
-            &mut self.workspace,
-            &entropic::Options { tolerance: TOLERANCE, ..entropic::Options::default() },
-        )
+        self.between.solve(self.penalized.view(), entropy_weight, start)
     }
 
     /// ⟨Γ, D⟩ + λ Σ Γ ln Γ + η Ω(Γ), with D without a penalty.
-    fn total(&self, between: &entropic::Solution, problem: &LpL1Problem<'_>) -> f64 {
+    fn total(&self, solved: &Solved, penalty: &Array2<f64>, problem: &LpL1Problem<'_>) -> f64 {
         let LpL1Problem { regularizer, regularization_weight, .. } = *problem;
-        let moved = between.plan.iter().zip(&self.class_costs).filter(|(mass, _)| **mass > 0.0);
-        let transport: f64 = moved.map(|(mass, cost)| mass * cost).sum();
-        let entropy = between.objective - between.transport_cost;
-        transport + entropy + regularization_weight * regularizer.value_at(&between.plan)
+        let plan = &self.between.plan;
+        let omega = regularizer.value_at(plan);
+        solved.objective - inner_product(plan, penalty) + regularization_weight * omega
     }
 
-    fn shifted(&self, potentials: &Potentials, between: entropic::Solution) -> Shifted {
+    fn shifted(&self, potentials: &Potentials, between: Solved) -> Shifted {
         let mut source = potentials.source.clone();
         for (rows, shift) in self.classes.iter().zip(&between.potentials.source) {
             for &row in rows {
@@ -190,7 +173,7 @@ impl<'a> Coarse<'a> {
 
 /// `largest = max(largest, potential − costs)`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-fn raise(largest: &mut [f64], potential: f64, costs: &[f64]) {
+pub(super) fn raise(largest: &mut [f64], potential: f64, costs: &[f64]) {
     for (largest, cost) in largest.iter_mut().zip(costs) {
         let slack = potential - cost;
         *largest = if slack > *largest { slack } else { *largest };
@@ -199,7 +182,7 @@ fn raise(largest: &mut [f64], potential: f64, costs: &[f64]) {
 
 /// `slacks = potential − costs − largest`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-fn differences(slacks: &mut [f64], potential: f64, costs: &[f64], largest: &[f64]) {
+pub(super) fn differences(slacks: &mut [f64], potential: f64, costs: &[f64], largest: &[f64]) {
     for ((slack, cost), largest) in slacks.iter_mut().zip(costs).zip(largest) {
         *slack = potential - cost - largest;
     }

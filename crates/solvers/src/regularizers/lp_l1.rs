@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::{check_rows, rows_by_class};
 use crate::error::{Error, Result};
-use crate::loops::{scale_and_accumulate, sum_of_roots};
+use crate::loops::{scale_and_accumulate, sum_of_roots, to_slopes_of_roots};
 use crate::parts::groups_of_a_part;
 use crate::regularizer::{Regularizer, SegmentSlope};
 use crate::rows::entries;
@@ -107,9 +107,20 @@ impl LpL1 {
     }
 
     /// The slope of Ω in a group of this mass.
-    pub(crate) fn slope_at(&self, mass: f64) -> f64 {
+    fn slope_at(&self, mass: f64) -> f64 {
         let value = mass + self.offset;
         self.power * self.raise(value) / value
+    }
+
+    /// The slopes of Ω by the masses of the groups.
+    pub(crate) fn slopes_at(&self, masses: &Array2<f64>) -> Array2<f64> {
+        if self.power != 0.5 {
+            return masses.mapv(|mass| self.slope_at(mass));
+        }
+        let mut slopes = masses + self.offset;
+        // A new array is contiguous.
+        to_slopes_of_roots(slopes.as_slice_mut().unwrap_or_default());
+        slopes
     }
 }
 
@@ -123,7 +134,7 @@ impl Regularizer for LpL1 {
     }
 
     fn gradient(&self, plan: ArrayView2<'_, f64>, gradient: &mut Array2<f64>) {
-        let slopes = self.group_masses(plan).mapv_into(|mass| self.slope_at(mass));
+        let slopes = self.slopes_at(&self.group_masses(plan));
         for (rows, slopes) in self.classes.iter().zip(slopes.rows()) {
             for &row in rows {
                 gradient.row_mut(row).assign(&slopes);
