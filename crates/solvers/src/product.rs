@@ -8,7 +8,8 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
-/// Rows that are worth another thread, which has to pack the other factor once more.
+/// Rows that are worth a second thread, and each further one, which has to pack the other factor once more.
+const ROWS_OF_TWO_PANELS: usize = 128;
 const ROWS_OF_A_PANEL: usize = 512;
 /// The panels of a triangle are not alike, and smaller ones share it more evenly.
 const ROWS_OF_A_TRIANGULAR_PANEL: usize = 256;
@@ -32,7 +33,8 @@ pub(crate) fn write_product(
     if let (Some(left), Some(right), Some(output)) =
         (whole(left), whole(right), output.as_slice_mut())
     {
-        let panels = (left.nrows() / ROWS_OF_A_PANEL).next_power_of_two();
+        let fewest = if left.nrows() < ROWS_OF_TWO_PANELS { 1 } else { 2 };
+        let panels = (left.nrows() / ROWS_OF_A_PANEL).next_power_of_two().max(fewest);
         let of_a_panel = left.nrows().div_ceil(panels);
         let panels = output.par_chunks_mut((of_a_panel * columns).max(1));
         panels.enumerate().for_each(|(panel, output)| {
