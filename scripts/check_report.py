@@ -189,7 +189,9 @@ def main():
     arguments = parser.parse_args()
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
-    runner = str(pathlib.Path(arguments.runner).resolve())
+    runner = pathlib.Path(arguments.runner).resolve()
+    if not runner.is_file():
+        sys.exit(f"{runner} is not there: build it with `cargo build -p runner`, or name the program with --runner FILE")
     browser = Browser()
     try:
         pages = [[folder] for folder in arguments.folders]

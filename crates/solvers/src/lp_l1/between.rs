@@ -90,11 +90,10 @@ impl<'a> Between<'a> {
         }
         let target = self.target_potential(entropy_weight);
         if error <= TOLERANCE {
-            let value = |masses: &[f64]| inner_product(&potential, masses);
-            let of_columns = inner_product(&target, self.target_mass);
+            let of_columns = dual_value(&target, self.target_mass);
             return Ok(Solved {
-                objective: value(&self.found_mass) + of_columns,
-                dual_objective: value(&self.class_mass) + of_columns,
+                objective: dual_value(&potential, &self.found_mass) + of_columns,
+                dual_objective: dual_value(&potential, &self.class_mass) + of_columns,
                 potentials: Potentials { source: potential, target },
             });
         }
@@ -185,9 +184,9 @@ fn inverse(mass: f64) -> f64 {
     if mass > 0.0 { mass.recip() } else { 0.0 }
 }
 
-/// Σ potential · mass over those with mass: the others have the potential −∞.
-fn inner_product(potential: &Array1<f64>, masses: &[f64]) -> f64 {
-    let massive = potential.iter().zip(masses).filter(|(_, mass)| **mass > 0.0);
+/// Σ potential · mass: what a side adds to the dual. A sample or class without mass has the potential −∞.
+pub(super) fn dual_value(potential: &Array1<f64>, masses: &[f64]) -> f64 {
+    let massive = potential.iter().zip(masses).filter(|(potential, _)| potential.is_finite());
     massive.map(|(potential, mass)| potential * mass).sum()
 }
 

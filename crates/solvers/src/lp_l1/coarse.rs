@@ -12,7 +12,7 @@ use multiversion::multiversion;
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 
-use super::between::{Between, Solved};
+use super::between::{Between, Solved, dual_value};
 use super::{LpL1Problem, inner_product};
 use crate::elementary::exp_shifted;
 use crate::entropic::Potentials;
@@ -129,10 +129,7 @@ impl<'a> Coarse<'a> {
                 source[row] += shift;
             }
         }
-        // A sample without mass has the potential −∞.
-        let pairs = potentials.source.iter().zip(self.source_mass);
-        let massive = pairs.filter(|(potential, _)| potential.is_finite());
-        let unshifted: f64 = massive.map(|(potential, mass)| potential * mass).sum();
+        let unshifted = dual_value(&potentials.source, self.source_mass);
         Shifted {
             potentials: Potentials { source, target: between.potentials.target.clone() },
             dual_objective: unshifted + between.dual_objective,
