@@ -15,6 +15,7 @@ import json
 import pathlib
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
