@@ -192,15 +192,14 @@ impl Curvature {
             for bounds in kernel.row_starts.windows(2) {
                 let columns = &kernel.columns[bounds[0]..bounds[1]];
                 let values = &kernel.values[bounds[0]..bounds[1]];
-                let start = columns.partition_point(|&column| (column as usize) < first);
-                for (position, &column) in columns.iter().enumerate().skip(start) {
-                    let Some(target) = matrix.chunks_exact_mut(inner).nth(column as usize - first)
-                    else {
-                        break;
-                    };
-                    let value = values[position];
-                    for (&row, other) in columns[position + 1..].iter().zip(&values[position + 1..])
-                    {
+                // A row's entries are in the order of their columns.
+                let before =
+                    |end: usize| columns.partition_point(|&column| (column as usize) < end);
+                for position in before(first)..before(first + of_a_part) {
+                    let place = (columns[position] as usize - first) * inner;
+                    let (target, value) = (&mut matrix[place..place + inner], values[position]);
+                    let below = columns[position + 1..].iter().zip(&values[position + 1..]);
+                    for (&row, other) in below {
                         target[row as usize] -= value * other;
                     }
                 }
