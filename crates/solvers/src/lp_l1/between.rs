@@ -3,9 +3,9 @@
 //! the curvature is a small matrix, and columns so many that every loop is along them; [`crate::entropic`], which
 //! expects neither, takes over where Newton's method does not get there.
 
+use multiversion::multiversion;
 use ndarray::{Array1, Array2, ArrayView2};
 
-use super::coarse::{differences, raise};
 use crate::cholesky::{cholesky, cholesky_solve, complete_laplacian};
 use crate::elementary::exp_shifted;
 use crate::entropic::{self, Potentials, Workspace};
@@ -26,7 +26,7 @@ const DAMPING: f64 = 1e-10;
 pub(super) struct Between<'a> {
     class_mass: Vec<f64>,
     target_mass: &'a [f64],
-    /// 1/b, and 0 where there is no mass.
+    /// 1/b, and 0 where that would be infinite.
     inverse_mass: Vec<f64>,
     /// Γ.
     pub(super) plan: Array2<f64>,
@@ -181,13 +181,30 @@ impl<'a> Between<'a> {
 }
 
 fn inverse(mass: f64) -> f64 {
-    if mass > 0.0 { mass.recip() } else { 0.0 }
+    if mass >= f64::MIN_POSITIVE { mass.recip() } else { 0.0 }
 }
 
 /// Σ potential · mass: what a side adds to the dual. A sample or class without mass has the potential −∞.
 pub(super) fn dual_value(potential: &Array1<f64>, masses: &[f64]) -> f64 {
     let massive = potential.iter().zip(masses).filter(|(potential, _)| potential.is_finite());
     massive.map(|(potential, mass)| potential * mass).sum()
+}
+
+/// `largest = max(largest, potential − costs)`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn raise(largest: &mut [f64], potential: f64, costs: &[f64]) {
+    for (largest, cost) in largest.iter_mut().zip(costs) {
+        let slack = potential - cost;
+        *largest = if slack > *largest { slack } else { *largest };
+    }
+}
+
+/// `slacks = potential − costs − largest`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+pub(super) fn differences(slacks: &mut [f64], potential: f64, costs: &[f64], largest: &[f64]) {
+    for ((slack, cost), largest) in slacks.iter_mut().zip(costs).zip(largest) {
+        *slack = potential - cost - largest;
+    }
 }
 
 #[cfg(test)]

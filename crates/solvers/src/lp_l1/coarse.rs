@@ -8,11 +8,10 @@
 //! on for the price of the small problem. It leaves the samples of a class free to share their mass, so that the whole
 //! problem may gain less.
 
-use multiversion::multiversion;
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 
-use super::between::{Between, Solved, dual_value};
+use super::between::{Between, Solved, differences, dual_value, raise};
 use super::{LpL1Problem, inner_product};
 use crate::elementary::exp_shifted;
 use crate::entropic::Potentials;
@@ -165,22 +164,5 @@ impl<'a> Coarse<'a> {
                 *sum = -largest - entropy_weight * sum.ln();
             }
         });
-    }
-}
-
-/// `largest = max(largest, potential − costs)`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-pub(super) fn raise(largest: &mut [f64], potential: f64, costs: &[f64]) {
-    for (largest, cost) in largest.iter_mut().zip(costs) {
-        let slack = potential - cost;
-        *largest = if slack > *largest { slack } else { *largest };
-    }
-}
-
-/// `slacks = potential − costs − largest`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-pub(super) fn differences(slacks: &mut [f64], potential: f64, costs: &[f64], largest: &[f64]) {
-    for ((slack, cost), largest) in slacks.iter_mut().zip(costs).zip(largest) {
-        *slack = potential - cost - largest;
     }
 }
